@@ -1,0 +1,171 @@
+"""A call in, a reply out, and the fingerprint that ties a state to its call.
+
+An adapter turns one request of the wire into a `Call` and one `Reply` back into an answer; nothing in here knows
+JSON-RPC.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, cast
+
+from pydantic import JsonValue
+
+from mrtr_tools.errors import InvalidParams
+
+__all__ = ["Call", "Client", "Complete", "InputRequired", "Reply", "arguments_digest"]
+
+MAX_DEPTH: Final = 64
+MAX_RESPONSES: Final = 256
+MAX_EXACT: Final = 2**53  # beyond this, JavaScript rounds an integer and writes a float without its point
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """What the client of one request declared about itself.
+
+    Attributes:
+        capabilities: the `ClientCapabilities` object of the request, as sent.
+        name: the client's name as it gives it, for display only.
+        version: its version likewise.
+    """
+
+    capabilities: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    name: str | None = None
+    version: str | None = None
+
+    def supports(self, required: Mapping[str, JsonValue]) -> bool:
+        """Whether all of `required`, a `ClientCapabilities` object, was declared; a bare ``elicitation: {}`` means
+        form."""
+        return all(_declared(self.capabilities.get(name), name, wanted) for name, wanted in required.items())
+
+
+def _declared(declared: JsonValue | None, name: str, wanted: JsonValue) -> bool:
+    if not isinstance(declared, dict):
+        return False
+    if name == "elicitation" and not declared:
+        declared = {"form": {}}
+    return not isinstance(wanted, dict) or all(declared.get(part) is not None for part in wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One request for one tool: all that a round may know.
+
+    Attributes:
+        target: the tool's name.
+        arguments: the arguments as they arrived; absent, null and ``{}`` are the same.
+        responses: ``inputResponses``, unread and untrusted.
+        state: ``requestState``, or None.
+        principal: who sent it, as the adapter authenticated them; None without authentication.
+        client: what the client declared with this request.
+        method: the protocol method.
+    """
+
+    target: str
+    arguments: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue], repr=False)
+    responses: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue], repr=False)
+    state: str | None = field(default=None, repr=False)
+    principal: str | None = field(default=None, repr=False)
+    client: Client = field(default_factory=Client)
+    method: str = "tools/call"
+
+    @classmethod
+    def read(
+        cls,
+        params: Mapping[str, object],
+        *,
+        client: Client,
+        principal: str | None = None,
+        method: str = "tools/call",
+    ) -> Call:
+        """Read the `params` of a request.
+
+        Raises:
+            InvalidParams: one of its members has the wrong type, there are too many responses, or the arguments have no
+                `arguments_digest`.
+        """
+        target, state = params.get("name"), params.get("requestState")
+        if not isinstance(target, str):
+            raise InvalidParams("name must be a string")
+        if state is not None and not isinstance(state, str):
+            raise InvalidParams("requestState must be a string")
+        responses = _object(params, "inputResponses")
+        if len(responses) > MAX_RESPONSES:
+            raise InvalidParams(f"inputResponses holds more than {MAX_RESPONSES} answers")
+        arguments = _object(params, "arguments")
+        arguments_digest(arguments)
+        return cls(target, arguments, responses, state, principal, client, method)
+
+
+def _object(params: Mapping[str, object], name: str) -> Mapping[str, JsonValue]:
+    value = params.get(name)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise InvalidParams(f"{name} must be an object")
+    return cast("dict[str, JsonValue]", value)
+
+
+def arguments_digest(arguments: Mapping[str, JsonValue]) -> str:
+    """A digest of raw arguments that does not change when a client writes the same values in another way.
+
+    Keys are sorted, an integral float counts as the integer (JavaScript writes ``1.0`` as ``1``), and text is taken as
+    it is, without Unicode normalisation.
+
+    Raises:
+        InvalidParams: a number is not finite, or the arguments are nested more than 64 deep.
+    """
+    try:
+        text = json.dumps(
+            _canonical(dict(arguments), MAX_DEPTH), sort_keys=True, allow_nan=False, separators=(",", ":")
+        )
+    except (ValueError, RecursionError):
+        raise InvalidParams("arguments hold a number that is not finite") from None
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _canonical(value: JsonValue, depth: int) -> JsonValue:
+    if isinstance(value, float):
+        return int(value) if value.is_integer() and abs(value) < MAX_EXACT else value
+    if isinstance(value, (dict, list)):
+        if depth == 0:
+            raise InvalidParams(f"arguments are nested more than {MAX_DEPTH} deep")
+        if isinstance(value, dict):
+            return {key: _canonical(item, depth - 1) for key, item in value.items()}
+        return [_canonical(item, depth - 1) for item in value]
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class InputRequired:
+    """The call cannot go on without answers.
+
+    Attributes:
+        requests: the questions by wire key, each ``{"method": ..., "params": ...}``; empty when only a state goes back.
+        state: the ``requestState`` to send along, or None when there is nothing to keep.
+    """
+
+    requests: Mapping[str, Mapping[str, JsonValue]]
+    state: str | None = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Complete:
+    """The call is over.
+
+    Attributes:
+        value: what the last step returned, or the text of a tool error.
+        structured: the same as a JSON object that fits the tool's output schema, or None without one.
+        is_error: whether this is a tool error.
+    """
+
+    value: object
+    structured: Mapping[str, JsonValue] | None = None
+    is_error: bool = False
+
+
+Reply = InputRequired | Complete

@@ -1,0 +1,167 @@
+"""What a call has so far, and its way into JSON and back.
+
+`Progress` is all that a call is between two requests: whatever drives the steps keeps this and nothing else. Its size
+depends on the current step and on the names of the questions already answered, never on the number of rounds played.
+Its `repr` shows nothing of what it holds: that belongs in no log.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeVar, cast
+
+from pydantic import JsonValue
+
+__all__ = ["Open", "Progress", "Slot", "new_call_id"]
+
+_T = TypeVar("_T")
+
+
+def new_call_id() -> str:
+    """128 random bits as 22 characters."""
+    return secrets.token_urlsafe(16)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Slot:
+    """A settled input.
+
+    Attributes:
+        pin: the digest of the question or function it came from.
+        value: the answer as JSON.
+        refused: ``decline``, ``cancel`` or ``unsupported`` when there is no answer.
+    """
+
+    pin: str
+    value: JsonValue = None
+    refused: Literal["decline", "cancel", "unsupported"] | None = None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Open:
+    """A question that was sent and waits for its answer.
+
+    Attributes:
+        path: the input it belongs to, ``name`` or ``outer.name``.
+        pin: the digest of the question's definition.
+        asked: the question as it was sent, when a function made it; else None.
+    """
+
+    path: str
+    pin: str
+    asked: dict[str, JsonValue] | None = None
+
+
+@dataclass(slots=True, repr=False)
+class Progress:
+    """Where a call stands.
+
+    Attributes:
+        call: the call's id.
+        born: when its first state was minted, in seconds since 1970; 0 before that.
+        version: the version of the tool it began with.
+        n: how often it went on by `then` or `AskAgain`.
+        ran: whether a function of the author has run.
+        rounds: how often it was answered with ``input_required``.
+        step: the name of the current step.
+        defaults: the values of arguments that the client left out, by parameter.
+        given: a digest of the values of the arguments that the client sent.
+        carried: what was handed on to the current step, by parameter.
+        same: parameters that were handed an argument of the tool unchanged.
+        slots: the settled inputs of the current step, by path.
+        open: the questions that are out, by wire key.
+        why: why an input is asked again, by path.
+        misfits: how often an answer did not fit, by path.
+        used: how many wire keys were used up, by path.
+    """
+
+    call: str = field(default_factory=new_call_id)
+    born: int = 0
+    version: int = 0
+    n: int = 0
+    ran: bool = False
+    rounds: int = 0
+    step: str = ""
+    defaults: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    given: str = ""
+    carried: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    same: list[str] = field(default_factory=list[str])
+    slots: dict[str, Slot] = field(default_factory=dict[str, Slot])
+    open: dict[str, Open] = field(default_factory=dict[str, Open])
+    why: dict[str, str] = field(default_factory=dict[str, str])
+    misfits: dict[str, int] = field(default_factory=dict[str, int])
+    used: dict[str, int] = field(default_factory=dict[str, int])
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether there is nothing in it that the same request would not give again."""
+        return not (self.ran or self.rounds or self.defaults or self.slots or self.misfits or self.used)
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """A JSON object that `from_json` turns back into an equal `Progress`; what is empty is left out."""
+        data: dict[str, JsonValue] = {"call": self.call, "step": self.step}
+        for name in _PLAIN:
+            if value := cast("JsonValue", getattr(self, name)):
+                data[name] = value
+        if self.slots:
+            data["slots"] = {path: _trimmed(s.pin, s.value, s.refused) for path, s in self.slots.items()}
+        if self.open:
+            data["open"] = {key: _trimmed(o.path, o.pin, o.asked) for key, o in self.open.items()}
+        return data
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, JsonValue]) -> Progress:
+        """Read what `to_json` wrote.
+
+        Raises:
+            ValueError: the object was not written by a build that speaks the same format.
+        """
+        try:
+            progress = cls(call=_typed(data["call"], str), step=_typed(data["step"], str))
+            for name, kind in _PLAIN.items():
+                if name in data:
+                    setattr(progress, name, _typed(data[name], kind))
+            progress.slots = {path: Slot(*row) for path, row in _rows(data.get("slots", {}))}
+            progress.open = {key: Open(*row) for key, row in _rows(data.get("open", {}))}
+        except (KeyError, TypeError) as error:
+            raise ValueError("not the progress of a call") from error
+        return progress
+
+
+_PLAIN: dict[str, type] = {
+    "born": int,
+    "version": int,
+    "n": int,
+    "ran": bool,
+    "rounds": int,
+    "defaults": dict,
+    "given": str,
+    "carried": dict,
+    "same": list,
+    "why": dict,
+    "misfits": dict,
+    "used": dict,
+}
+
+
+def _typed(value: object, kind: type[_T]) -> _T:
+    if not isinstance(value, kind):
+        raise TypeError(f"expected {kind.__name__}")
+    return value
+
+
+def _rows(data: object) -> list[tuple[str, list[Any]]]:
+    return [
+        (name, cast("list[Any]", _typed(row, list)))
+        for name, row in cast("dict[str, object]", _typed(data, dict)).items()
+    ]
+
+
+def _trimmed(*row: JsonValue) -> list[JsonValue]:
+    """The row without the Nones at its end."""
+    items = list(row)
+    while items and items[-1] is None:
+        items.pop()
+    return items
