@@ -271,7 +271,7 @@ def test_a_state_does_not_open_for_another_audience_of_the_same_key(seal):
 
 
 @pytest.mark.parametrize(
-    ("minted_by", "sent_by"), [(None, "alice"), ("alice", None), ("", None), (None, ""), ("a", "A")]
+    ("minted_by", "sent_by"), [(None, "alice"), ("alice", None), ("", None), (None, ""), (None, "None"), ("a", "A")]
 )
 def test_a_principal_that_appears_or_goes_away_is_refused(minted_by, sent_by):
     """Rule 12: drift between nobody and somebody."""
@@ -362,6 +362,12 @@ def test_the_checks_come_in_the_order_of_the_reasons():
         (1, NOON, {"call": "c"}, "tools/call", "book_flight", "a", None),
         (1, NOON, {"call": 5, "step": "s"}, "tools/call", "book_flight", "a", None),
         (1, NOON, [], "tools/call", "book_flight", "a", None),
+        (
+            1,
+            NOON,
+            {"call": "c", "step": "s", "carried": {"price": float("nan")}},
+            *("tools/call", "book_flight", "a", None),
+        ),
         (1, NOON, {"call": "c", "step": "s"}, "tools/call", "book_flight", "a"),
         (1, NOON, {"call": "c", "step": "s"}, "tools/call", "book_flight", "a", None, 0),
     ],

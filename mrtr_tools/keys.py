@@ -1,0 +1,224 @@
+"""The secrets that states are signed with: making them, reading them, deriving from them.
+
+A key is text, ``mrtr1_<43 characters>_<8 hex digits>``: 32 random bytes in unpadded base64url and a CRC-32 of all that
+stands before it, so that a key that was cut or mistyped is refused at start-up instead of being another key. A ring of
+keys is ``[current, *older]``: the first signs, all of them verify. No error and no repr shows any part of a key.
+
+Rotation takes three deployments, because in the middle of one some machines do not have the new key yet:
+
+1. ``[old, new]``: everybody verifies both, and still signs with the old one;
+2. ``[new, old]``: sign with the new one;
+3. ``[new]``, once the states of phase 1 have outlived their `ttl`.
+
+A key that leaked is not rotated, it is dropped at once: whoever has it can sign whatever they like, until the last
+machine has forgotten it or its `Key.accept_until` has passed.
+"""
+
+from __future__ import annotations
+
+import binascii
+import math
+import os
+import stat
+import zlib
+from collections.abc import Iterator, MutableMapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, cast
+
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+__all__ = [
+    "TESTING_KEY",
+    "VARIABLE",
+    "InvalidKey",
+    "Key",
+    "generate_key",
+    "keys_from_environment",
+    "keys_from_file",
+    "raw_key",
+    "read_key",
+    "read_keys",
+]
+
+VARIABLE: Final = "MRTR_TOOLS_KEYS"
+PREFIX: Final = "mrtr1_"
+SECRET_SIZE: Final = 32  # bytes
+KEY_LENGTH: Final = len(PREFIX) + 43 + 1 + 8  # characters
+MAX_FILE: Final = 64 * 1024  # bytes
+PRIVATE_MODES: Final = (0o600, 0o400)
+URL_SAFE: Final = str.maketrans("+/", "-_")
+STANDARD: Final = str.maketrans("-_", "+/")
+
+TESTING_KEY: Final = "mrtr1_DLM5GUFupOtbPLyhj6bBsgKn3hPf-YD0bLlsHryxufA_f5e199e8"
+"""The key of `mrtr_tools.testing`. Everybody knows it, so it is refused wherever a test did not ask for it."""
+
+
+class InvalidKey(ValueError):
+    """A key, or a list of them, cannot be used; the text says which one and why, and shows nothing of it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)  # equality would have pytest print both secrets
+class Key:
+    """One secret of a ring. Made by `read_key` and `raw_key`.
+
+    Attributes:
+        secret: at least 32 bytes; used for nothing but `derive`.
+        accept_until: seconds since 1970 after which nothing this key signed is taken, however it is dated; or None.
+
+    Raises:
+        InvalidKey: the secret is no bytes or too short, or `accept_until` is not a finite number.
+    """
+
+    secret: bytes = field(repr=False)
+    accept_until: float | None = None
+
+    def __post_init__(self) -> None:
+        secret, until = cast(object, self.secret), cast(object, self.accept_until)
+        if not isinstance(secret, bytes):
+            raise InvalidKey("the secret of a key must be bytes")
+        if len(secret) < SECRET_SIZE:
+            raise InvalidKey(f"the secret of a key must have at least {SECRET_SIZE} bytes, this one has {len(secret)}")
+        if until is not None and not (isinstance(until, (int, float)) and math.isfinite(until)):
+            raise InvalidKey("accept_until must be seconds since 1970")
+
+    def derive(self, purpose: str, audience: str, length: int = 32) -> bytes:
+        """`length` bytes for one purpose and one audience (HKDF-SHA256); nothing else leaves a key.
+
+        Args:
+            purpose: such as ``state/sign``; never the same for two uses.
+            audience: the server, or fleet of servers, that the derived key is for.
+        """
+        label = f"mrtr-tools/v1/{purpose}\0{audience}".encode()
+        return HKDF(algorithm=SHA256(), length=length, salt=None, info=label).derive(self.secret)
+
+
+def generate_key() -> str:
+    """A new random key, ``mrtr1_<43 characters>_<8 hex digits>``."""
+    return _spelled(os.urandom(SECRET_SIZE))
+
+
+def read_key(text: str, *, accept_until: float | None = None, allow_testing: bool = False) -> Key:
+    """Read one key; white space around it, such as the newline at the end of a file, does not count.
+
+    Args:
+        text: what `generate_key` gave.
+        accept_until: see `Key`.
+        allow_testing: take the public key of testing too; for `mrtr_tools.testing` only.
+
+    Raises:
+        InvalidKey: it is no key, was cut or mistyped, or is the public key of testing.
+    """
+    return _read(text, "the key", accept_until, allow_testing=allow_testing)
+
+
+def raw_key(secret: bytes, *, accept_until: float | None = None) -> Key:
+    """A key from bytes that another system made: at least 32 of them, and random. Nothing can check that they are.
+
+    Raises:
+        InvalidKey: there are fewer than 32 bytes, or they are the public key of testing.
+    """
+    return _private(Key(secret, accept_until), "the key", allow_testing=False)
+
+
+def read_keys(keys: Sequence[str | Key], *, allow_testing: bool = False, source: str = "keys") -> tuple[Key, ...]:
+    """Read a ring of keys, the current one first.
+
+    Args:
+        keys: texts as in `read_key`, or keys that were read already.
+        allow_testing: see `read_key`.
+        source: where they come from, for errors.
+
+    Raises:
+        InvalidKey: this is one text instead of a list, has no order, is empty, or holds a bad key or one key twice.
+    """
+    given = cast(object, keys)
+    if isinstance(given, (str, bytes, bytearray)):
+        raise InvalidKey(f"{source} must be a list of keys, not one text: write [key]")
+    if not isinstance(given, Sequence):
+        raise InvalidKey(f"{source} must be a list of keys, the current one first")
+    if not keys:
+        raise InvalidKey(f"{source} is empty: make a key with `mrtr-tools keygen`")
+    ring: list[Key] = []
+    for number, entry in enumerate(keys, 1):
+        name = f"key {number} of {source}"
+        key = entry if isinstance(entry, Key) else _read(entry, name, None, allow_testing=allow_testing)
+        for earlier, other in enumerate(ring, 1):
+            if other.secret == key.secret:
+                raise InvalidKey(f"{name} is the same as key {earlier}")
+        ring.append(key)
+    return tuple(ring)
+
+
+def keys_from_environment(environ: MutableMapping[str, str] = os.environ) -> tuple[Key, ...] | None:
+    """Read `MRTR_TOOLS_KEYS`, comma separated and current first, and remove it; None when it is not set.
+
+    It is removed, even when it cannot be read, because every process that a step starts would inherit it. The system
+    keeps the environment this process began with (``/proc/<pid>/environ``), so a file is the better place.
+
+    Raises:
+        InvalidKey: see `read_keys`.
+    """
+    text = environ.pop(VARIABLE, None)
+    return None if text is None else read_keys(text.split(","), source=VARIABLE)
+
+
+def keys_from_file(path: str | os.PathLike[str]) -> tuple[Key, ...]:
+    """Read a file of keys, the current one first: one on a line or comma separated; ``#`` begins a comment.
+
+    Raises:
+        InvalidKey: the mode of the file is neither 0600 nor 0400 (not checked on Windows), or see `read_keys`.
+        OSError: it cannot be read.
+    """
+    source = os.fspath(path)
+    with Path(path).open("rb") as file:
+        mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)  # of what is read, whatever the path names by now
+        if os.name == "posix" and mode not in PRIVATE_MODES:
+            raise InvalidKey(f"{source} has mode {mode:04o} and must have 0600 or 0400: chmod 600 it")
+        content = file.read(MAX_FILE + 1)
+    if len(content) > MAX_FILE:
+        raise InvalidKey(f"{source} is larger than {MAX_FILE} bytes and is no file of keys")
+    return read_keys(list(_entries(content.decode("utf-8-sig", "replace"))), source=source)
+
+
+def _entries(text: str) -> Iterator[str]:
+    for line in text.splitlines():
+        if written := line.partition("#")[0].strip():
+            yield from written.split(",")
+
+
+def _spelled(secret: bytes) -> str:
+    head = PREFIX + binascii.b2a_base64(secret, newline=False).decode().rstrip("=").translate(URL_SAFE)
+    return f"{head}_{zlib.crc32(head.encode()):08x}"
+
+
+def _read(given: object, name: str, accept_until: float | None, *, allow_testing: bool) -> Key:
+    return _private(Key(_secret(given, name), accept_until), name, allow_testing=allow_testing)
+
+
+def _private(key: Key, name: str, *, allow_testing: bool) -> Key:
+    if key.secret == _secret(TESTING_KEY, name) and not allow_testing:
+        raise InvalidKey(f"{name} is the public key of testing: anybody could sign with it")
+    return key
+
+
+def _secret(given: object, name: str) -> bytes:
+    if not isinstance(given, str):
+        raise InvalidKey(f"{name} is not text: give bytes of your own through raw_key()")
+    text = given.strip()
+    if not text:
+        raise InvalidKey(f"{name} is empty")
+    if not text.startswith(PREFIX):
+        raise InvalidKey(f"{name} does not begin with {PREFIX}: make one with `mrtr-tools keygen`")
+    if len(text) != KEY_LENGTH:
+        raise InvalidKey(
+            f"{name} has {len(text)} characters instead of {KEY_LENGTH}: was it cut, or joined with another?"
+        )
+    try:
+        secret = binascii.a2b_base64(text[len(PREFIX) : len(PREFIX) + 43].translate(STANDARD) + "=")
+    except ValueError:
+        secret = b""
+    if _spelled(secret) != text:
+        raise InvalidKey(f"{name} does not match its checksum: a character was changed")
+    return secret

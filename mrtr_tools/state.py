@@ -1,0 +1,300 @@
+"""The signed `requestState`: a call's progress on its way through the client and back.
+
+A client keeps this text for as long as it likes, shows it to whom it likes and sends back what it likes. So:
+
+1. Nothing in a token is read before its signature is verified, nothing is decoded before its length is known, and there
+   is one spelling: what would decode alike but is written differently is refused.
+2. A token opens for the call it was minted for: same audience, method, target, arguments and principal. Nobody in
+   particular (no authentication) is a principal of its own.
+3. Any failure is the one `InvalidState`, alike on the wire; its `reason`, one of `REASONS`, is for the log.
+4. Whether it is too old is asked last: only the very call it belongs to learns that it expired (`Opened.expired`).
+5. Neither a token nor what is in it appears in a repr, a log line or an error.
+
+The layout, where ``b64`` is unpadded base64url:
+
+    token     = b64(body) "." b64(signature)                 signature over the text b64(body)
+    body      = 01 | key id (4) | salt (24) | AES-256-GCM(payload), its tag (16) at the end
+              = 02 | key id (4) | payload                    with ``seal=False``
+    payload   = [1, minted at, progress, method, target, digest of the arguments, digest of the principal]
+
+Keys: every use has its own, derived for purpose and audience (`Key.derive`): a server of another audience derives
+another key id and knows none of our tokens. The AES key is new for each token, HMAC-SHA256(sealing key, salt). It
+encrypts one message only, so the nonce is constant, and there is no number of messages after which random nonces would
+repeat. Format, key id and salt are the additional data of the encryption, and the signature, which covers all of it, is
+verified first.
+
+itsdangerous signs, and only signs. Its `unsign` and `verify_signature` decode leniently and take endless spellings of
+a signature, so they are never called: the signature is made again and compared as text, in constant time. It is never
+given a list of keys, because it signs with the last of a list; the key id finds the one key.
+
+There is no compression. It would tell the length of sealed values, and hide bombs.
+"""
+
+from __future__ import annotations
+
+import binascii
+import hashlib
+import hmac
+import math
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, cast
+
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from itsdangerous import Signer
+from pydantic import JsonValue
+from pydantic_core import from_json, to_json
+
+from mrtr_tools.calls import Call, arguments_digest
+from mrtr_tools.errors import InvalidState, StateTooLarge
+from mrtr_tools.keys import InvalidKey, Key, read_keys
+from mrtr_tools.progress import Progress
+
+__all__ = ["LEEWAY", "MAX_PAYLOAD", "MAX_TOKEN", "REASONS", "Opened", "StateSigner", "describe"]
+
+LEEWAY: Final = 60
+"""Seconds by which two clocks may differ, in both directions: a state lives up to this much longer than its `ttl`."""
+MAX_PAYLOAD: Final = 64 * 1024
+"""Bytes of JSON that a state may hold."""
+
+FORMAT: Final = 1  # of the payload
+SEALED: Final = b"\x01"
+PLAIN: Final = b"\x02"
+KEY_ID: Final = 4  # bytes, as are the next four
+SALT: Final = 24
+TAG: Final = 16
+HEAD: Final = 1 + KEY_ID  # format and key id
+SEALED_HEAD: Final = HEAD + SALT
+NONCE: Final = bytes(12)
+DAY: Final = 24 * 3600
+URL_SAFE: Final = bytes.maketrans(b"+/", b"-_")
+STANDARD: Final = bytes.maketrans(b"-_", b"+/")
+KINDS: Final = {"defaults": "default", "carried": "value", "slots": "answer", "open": "question"}
+
+MAX_TOKEN: Final = -(-(SEALED_HEAD + MAX_PAYLOAD + TAG) * 4 // 3) + 1 + 43
+"""Characters of the longest token that can be genuine."""
+
+REASONS: Final[Mapping[str, str]] = {
+    "length": "it is no text, empty, or longer than any state",
+    "spelling": "it is no state of ours, was cut, or was spelled anew on the way",
+    "unknown_key": "no key here has its id: another process made its own key, it is for another audience, its key "
+    "was retired, or a new key signed before all machines had it",
+    "signature": "it was changed, or forged",
+    "seal": "it was minted with seal=False, and accept_unsealed is off",
+    "format": "its payload was written by another version of mrtr_tools",
+    "method": "it was minted for another method",
+    "target": "it was minted for another tool",
+    "arguments": "the arguments are not those it was minted for",
+    "principal": "somebody else, or nobody in particular, sent it: perhaps it was stolen",
+    "future": "it was minted in the future: the clocks of two machines differ by more than a minute",
+}
+"""Why a state was refused, and what that means, in the order of the checks. For logs, never for the wire."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Opened:
+    """A state that is genuine and belongs to the call it came with.
+
+    Attributes:
+        progress: where the call stands.
+        expired: whether it is too old to be used; then its answers count for nothing.
+    """
+
+    progress: Progress
+    expired: bool
+
+
+class StateSigner:
+    """Turns the progress of a call into a signed `requestState` and back. Immutable, and safe to share between threads.
+
+    Args:
+        keys: the ring, the current key first: it signs, all of them verify.
+        audience: the name of the server, the same on all of its machines and different in each of its environments.
+        ttl: seconds that a state lives. The reader's counts, so lowering it works at once.
+        max_age: seconds that a call may take from its first state on; None for a day, or `ttl` when that is longer.
+        seal: encrypt. False leaves the payload readable, signed all the same.
+        accept_unsealed: with `seal`, take unsealed states too, for as long as a change to sealing needs. The other way
+            round needs no switch: a server that does not seal takes sealed states.
+        clock: seconds since 1970.
+
+    Attributes:
+        key_id: the id of the key that signs, 8 hex digits, for logs; another one for another audience.
+
+    Raises:
+        InvalidKey: see `read_keys`; or the signing key is to be retired, or two keys have the same id.
+        ValueError: another argument cannot be used.
+    """
+
+    def __init__(
+        self,
+        keys: Sequence[str | Key],
+        audience: str,
+        *,
+        ttl: float = 3600,
+        max_age: float | None = None,
+        seal: bool = True,
+        accept_unsealed: bool = False,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        if not isinstance(cast(object, audience), str) or not audience.strip():
+            raise ValueError("audience must name the server: the same text on all of its machines")
+        self.audience = audience
+        self.ttl = _seconds("ttl", ttl)
+        self.max_age = max(self.ttl, DAY) if max_age is None else _seconds("max_age", max_age)
+        self._clock = clock
+        self._accepts = (SEALED,) if seal and not accept_unsealed else (SEALED, PLAIN)
+        ring = read_keys(keys)
+        if ring[0].accept_until is not None:
+            raise InvalidKey("the first of keys signs and cannot have accept_until: put the new key before it")
+        self._keys: dict[bytes, _Keys] = {}
+        for number, key in enumerate(ring, 1):
+            for form in (SEALED, PLAIN):
+                derived = _Keys(key, audience, form)
+                if self._keys.setdefault(derived.head, derived) is not derived:
+                    raise InvalidKey(f"key {number} of keys has the id of another one, by chance: make a new one")
+        self._signing = _Keys(ring[0], audience, SEALED if seal else PLAIN)
+        self.key_id = self._signing.head[1:].hex()
+
+    def __repr__(self) -> str:
+        return f"StateSigner(audience={self.audience!r}, key_id={self.key_id!r})"
+
+    def dumps(self, progress: Progress, call: Call) -> str:
+        """Mint the state of `progress`, for `call` only. Sets `progress.born` the first time.
+
+        Raises:
+            StateTooLarge: the payload exceeds `MAX_PAYLOAD`; names the largest values.
+            InvalidParams: the arguments have no digest (`arguments_digest`).
+        """
+        now = int(self._clock())
+        progress.born = progress.born or now
+        arguments, principal = arguments_digest(call.arguments), _principal_digest(call.principal, progress.call)
+        payload = to_json([FORMAT, now, progress.to_json(), call.method, call.target, arguments, principal])
+        if len(payload) > MAX_PAYLOAD:
+            raise StateTooLarge(_too_large(progress, len(payload)))
+        body = _encode(self._signing.close(payload))
+        return (body + b"." + self._signing.signature(body)).decode()
+
+    def loads(self, token: str, call: Call) -> Opened:
+        """Open a state that came with `call`. The checks have an order, and whether it expired is not one of them.
+
+        Raises:
+            InvalidState: the token is not ours, was changed, or is not for this call.
+        """
+        now = self._clock()
+        check = "length"
+        try:
+            _require(type(token) is str and 0 < len(token) <= MAX_TOKEN)
+            check = "spelling"
+            body, signature = token.encode("ascii").split(b".")
+            raw = _decode(body)
+            check = "unknown_key"
+            keys = self._keys[raw[:HEAD]]
+            _require(keys.accept_until is None or now <= keys.accept_until)
+            check = "signature"
+            _require(hmac.compare_digest(keys.signature(body), signature))
+            check = "seal"
+            _require(raw[:1] in self._accepts)
+            payload = keys.open(raw)
+            check = "format"
+            version, issued, data, method, target, arguments, principal = from_json(payload, allow_inf_nan=False)
+            _require(version == FORMAT)
+            progress = Progress.from_json(data)
+            check = "method"
+            _require(method == call.method)
+            check = "target"
+            _require(target == call.target)
+            check = "arguments"
+            _require(arguments == arguments_digest(call.arguments))
+            check = "principal"
+            _require(principal == _principal_digest(call.principal, progress.call))
+            check = "future"
+            _require(issued <= now + LEEWAY)
+        except Exception:  # noqa: BLE001  whatever a client sent, there is one answer
+            raise InvalidState(check) from None
+        late = now - LEEWAY
+        return Opened(progress, expired=late > issued + self.ttl or late > progress.born + self.max_age)
+
+
+class _Keys:
+    """What one key of the ring gives for one form of token."""
+
+    __slots__ = ("_seal", "accept_until", "head", "signature")
+
+    def __init__(self, key: Key, audience: str, form: bytes) -> None:
+        self.head = form + key.derive("kid", audience, KEY_ID)
+        self.accept_until = key.accept_until
+        sealed = form == SEALED
+        self._seal = hmac.new(key.derive("state/seal", audience), digestmod=hashlib.sha256) if sealed else None
+        secret = key.derive("state/sign" if sealed else "state/sign-unsealed", audience)
+        self.signature = Signer(secret, key_derivation="none", digest_method=hashlib.sha256).get_signature
+
+    def close(self, payload: bytes) -> bytes:
+        if self._seal is None:
+            return self.head + payload
+        head = self.head + os.urandom(SALT)
+        return head + _cipher(self._seal, head).encrypt(NONCE, payload, head)
+
+    def open(self, raw: bytes) -> bytes:
+        if self._seal is None:
+            return raw[HEAD:]
+        head = raw[:SEALED_HEAD]
+        return _cipher(self._seal, head).decrypt(NONCE, raw[SEALED_HEAD:], head)
+
+
+def _cipher(seal: hmac.HMAC, head: bytes) -> AESGCM:
+    """The cipher of one token: its key is the HMAC of the salt at the end of `head`."""
+    derived = seal.copy()
+    derived.update(head[HEAD:])
+    return AESGCM(derived.digest())
+
+
+def describe(token: object) -> str:
+    """A token as a log may show it: the id of its key, its length and the start of its SHA-256. Never raises."""
+    if not isinstance(token, str):
+        return "no text"
+    name = hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    try:
+        key_id = _decode(token[:8].encode("ascii"))[1:HEAD].hex()
+    except ValueError:
+        key_id = "none"
+    return f"key={key_id} length={len(token)} sha256={name}"
+
+
+def _require(held: bool, /) -> None:  # noqa: FBT001  a condition, not a switch
+    if not held:
+        raise ValueError
+
+
+def _seconds(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value <= 0:
+        raise ValueError(f"{name} must be a positive number of seconds")
+    return value
+
+
+def _encode(raw: bytes) -> bytes:
+    return binascii.b2a_base64(raw, newline=False).rstrip(b"=").translate(URL_SAFE)
+
+
+def _decode(text: bytes) -> bytes:
+    """The bytes of `text`, which must be just as `_encode` writes them."""
+    raw = binascii.a2b_base64(text.translate(STANDARD) + b"=" * (-len(text) % 4))
+    _require(_encode(raw) == text)
+    return raw
+
+
+def _principal_digest(principal: str | None, call: str) -> str | None:
+    """Salted with the call's id, so that the states of one person cannot be told from those of another by this."""
+    return None if principal is None else hashlib.sha256(f"{call}\0{principal}".encode()).hexdigest()[:32]
+
+
+def _too_large(progress: Progress, size: int) -> str:
+    """Names what is large, and shows none of it."""
+    sizes = [
+        (len(to_json(value)), f"{kind} {name}")
+        for section, kind in KINDS.items()
+        for name, value in cast(Mapping[str, JsonValue], progress.to_json().get(section, {})).items()
+    ]
+    largest = ", ".join(f"{name} ({length} bytes)" for length, name in sorted(sizes, reverse=True)[:3])
+    return f"This call has to carry {size} bytes and may carry {MAX_PAYLOAD}; the largest: {largest or 'nothing'}"
