@@ -1,0 +1,199 @@
+"""What authors write on and in their functions: `needs_input`, `then`, `AskAgain`, `Refused`.
+
+A mark leaves the function as it is: it can be called, tested and typed as if the mark were not there.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Coroutine, Generator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, TypeVar, cast, overload
+
+from pydantic import JsonValue
+
+from mrtr_tools.errors import DefinitionError
+from mrtr_tools.input_requests import Confirm, Elicit
+
+__all__ = ["AskAgain", "InputSource", "NeedsInput", "Refused", "Then", "needs_input", "then"]
+
+F = TypeVar("F", bound=Callable[..., object])
+R = TypeVar("R")
+
+InputSource = str | Elicit | Confirm | Callable[..., object]
+"""Where an input comes from: a question, or a function that returns a question or the value itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """In place of an answer, where the parameter admits it (``name: str | Refused``); falsy.
+
+    Attributes:
+        action: ``decline`` (said no), ``cancel`` (did not say), or ``unsupported`` (the client cannot be asked).
+    """
+
+    action: Literal["decline", "cancel", "unsupported"]
+
+    def __bool__(self) -> bool:
+        return False
+
+
+class AskAgain(Exception):
+    """Ask inputs of this step again, each with a reason: ``raise AskAgain(date="That day is full")``.
+
+    Raise it before the step has acted: the step's body runs again, with all its other inputs kept. An input that a
+    function made is made anew. It is no way to check a secret: a client can go back to an older state, so count such
+    tries on the server.
+    """
+
+    def __init__(self, **reasons: str) -> None:
+        if not reasons or not all(isinstance(cast("object", reason), str) and reason for reason in reasons.values()):
+            raise TypeError('AskAgain takes a reason for each input to ask again: AskAgain(date="That day is full")')
+        super().__init__(", ".join(reasons))
+        self.reasons = reasons
+
+
+@dataclass(frozen=True, slots=True)
+class NeedsInput:
+    """One group as marked: inputs that are asked together."""
+
+    inputs: Mapping[str, InputSource]
+    only_if: Callable[..., object] | None
+
+
+def needs_input(*, only_if: Callable[..., object] | None = None, **inputs: InputSource) -> Callable[[F], F]:
+    """Mark a function as needing inputs, which are asked together; stacked marks are asked from top to bottom.
+
+    Args:
+        only_if: a pure function over the step's parameters, by name; when it says no, the inputs keep their defaults.
+        inputs: by parameter: a text (a template, the form is the parameter's annotation), `Elicit`, `confirm`, or a
+            function that takes parameters of the step by name and returns a question or the value itself.
+
+    Raises:
+        DefinitionError: what is given cannot be an input.
+    """
+    if not inputs:
+        raise DefinitionError('needs_input needs at least one input: @needs_input(name="What is your name?")')
+    for name, source in inputs.items():
+        if not isinstance(source, (str, Elicit, Confirm)) and not callable(source):
+            raise DefinitionError(
+                f"input {name!r} is {type(source).__name__}; give a text, Elicit(...), confirm(...) or a function"
+            )
+    if only_if is not None and not callable(only_if):
+        raise DefinitionError(
+            "only_if= takes a function over the step's parameters: only_if=lambda kind: kind == 'other'"
+        )
+
+    def mark(function: F) -> F:
+        if getattr(function, REGISTERED, None):
+            raise DefinitionError(
+                f"{name_of(function)}: put @needs_input below @toolbox.tool and @toolbox.step, not above"
+            )
+        try:
+            setattr(function, GROUPS, [NeedsInput(inputs, only_if), *groups_of(function)])
+        except AttributeError:
+            raise DefinitionError(f"{name_of(function)} cannot be marked; mark the function it is made from") from None
+        return function
+
+    return mark
+
+
+GROUPS = "__mrtr_groups__"
+REGISTERED = "__mrtr_step__"
+
+
+def groups_of(function: object) -> list[NeedsInput]:
+    """The groups marked on a function, or on the one that a partial is made from; first asked first."""
+    own = cast("list[NeedsInput]", getattr(function, GROUPS, []))
+    return own if own or not isinstance(function, functools.partial) else groups_of(cast("object", function.func))
+
+
+def name_of(function: object) -> str:
+    """How to call a function in a message."""
+    return getattr(function, "__qualname__", None) or repr(function)
+
+
+class Target(Protocol):
+    """What `then` needs to know of the step it goes to."""
+
+    @property
+    def may_follow(self) -> bool:
+        """Whether `then` may go to it."""
+        ...
+
+    def hand_on(self, values: Mapping[str, object]) -> dict[str, JsonValue]:
+        """The values as JSON, checked like the arguments of a call; TypeError at what does not fit."""
+        ...
+
+
+class Then:
+    """Where a call goes next and with what; made by `then` and equal by value."""
+
+    __slots__ = ("carried", "step", "values")
+
+    def __init__(
+        self, step: Callable[..., object], values: Mapping[str, object], carried: Mapping[str, JsonValue]
+    ) -> None:
+        self.step = step
+        self.values = values
+        self.carried = carried
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Then) and self.step == other.step and self.values == other.values
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"then({', '.join([name_of(self.step), *(f'{name}={value!r}' for name, value in self.values.items())])})"
+
+
+@overload
+def then(step: Callable[..., Coroutine[Any, Any, R]], /, **values: object) -> R: ...
+@overload
+def then(step: Callable[..., R], /, **values: object) -> R: ...
+def then(step: Callable[..., object], /, **values: object) -> object:
+    """Go on with another step, perhaps on another machine: ``return then(purchase, flight=flight)``.
+
+    It takes what the step takes. An input that is left out will be asked, one that is handed on will not. The values go
+    through JSON here and now.
+
+    Returns:
+        What to return from the step; to a type checker, what the other step returns.
+
+    Raises:
+        TypeError: the target is no step, or a value is missing, unknown, of the wrong type, or would not come back from
+            JSON as it is.
+    """
+    running = _running.get()
+    target = running.find(step) if running else cast("Target | None", getattr(step, REGISTERED, None))
+    if target is None or not target.may_follow:
+        where = " of this toolbox" if running else ""
+        raise TypeError(f"then() goes to a step{where}; mark {name_of(step)} with @toolbox.step")
+    going = Then(step, values, target.hand_on(values))
+    if running:
+        running.made.append(going)
+    return going
+
+
+@dataclass(slots=True)
+class Running:
+    """A function of the author that is running now, and every `then` it made."""
+
+    find: Callable[[Callable[..., object]], Target | None]
+    made: list[Then] = field(default_factory=list[Then])
+
+
+_running: ContextVar[Running | None] = ContextVar("mrtr_tools_running", default=None)
+
+
+@contextmanager
+def watching(find: Callable[[Callable[..., object]], Target | None]) -> Generator[list[Then]]:
+    """Note every `then` made inside; `find` looks a target up in the toolbox that runs."""
+    running = Running(find)
+    token = _running.set(running)
+    try:
+        yield running.made
+    finally:
+        _running.reset(token)
