@@ -1,0 +1,300 @@
+"""Annotation <-> the flat schema that elicitation allows; the content of an answer -> a value, or a misfit.
+
+`properties` makes the schema, `answers` holds the content against the schema that was sent; then the annotation makes the
+value of it, with pydantic. All that can be known of a form is worked out when it is made. See the protocol's page on
+elicitation, revision 2026-07-28.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import partial
+from typing import Any, Final, NotRequired, Required, cast, get_args, get_origin, get_type_hints
+
+from pydantic import BaseModel, JsonValue, RootModel, TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
+
+from mrtr_tools.answers import Misfit, checked, is_safe_decimal, sentence
+from mrtr_tools.properties import FormError, Property, class_of, is_typed_dict, property_of, read_type, wire_text
+from mrtr_tools.values import NotCarriable, adapter_for
+
+__all__ = ["Form", "FormError", "Misfit", "form_for", "schema_of"]
+
+Schema = dict[str, JsonValue]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Form:
+    """The form of one parameter; made by `form_for`.
+
+    Attributes:
+        schema: the `requestedSchema` as it is sent; empty when choices or a form must be given at run time.
+        properties: its properties, by their names on the wire.
+        whole: makes the value of the parameter.
+        one: the property that is the parameter itself, unless its type has fields.
+        element: makes a single value, to try choices with.
+        fallback: gives the value when nothing at all was answered; None when something must be.
+    """
+
+    schema: Schema
+    properties: Mapping[str, Property] = field(repr=False)
+    whole: TypeAdapter[Any] = field(repr=False)
+    one: Property | None = field(default=None, repr=False)
+    element: TypeAdapter[Any] | None = field(default=None, repr=False)
+    fallback: Callable[[], object] | None = field(default=None, repr=False)
+
+    def read(self, content: object, sent: Mapping[str, JsonValue] | None = None) -> Any:
+        """The value that the content of an accepted form stands for.
+
+        Args:
+            content: the content as it arrived, untrusted.
+            sent: the schema that was sent, when it is not `schema`.
+
+        Raises:
+            Misfit: the content does not fit what was sent, or the annotation.
+        """
+        values: dict[str, object] = {}
+        for name, answer in checked(content, self.schema if sent is None else sent).items():
+            known = self.properties.get(name)
+            if known is None:
+                values[name] = answer
+            elif (value := _meant(known, answer)) is not None:
+                values[known.field] = value
+        if not values and self.fallback is not None:
+            return self.fallback()
+        if self.one is None:
+            blanks = {item.field: None for item in self.properties.values() if item.blank}
+            return self._made(blanks | values)
+        if not values:
+            raise Misfit(f"{self.one.label} is missing.")
+        return self._made(next(iter(values.values())))
+
+    def _made(self, value: object) -> Any:
+        try:
+            return self.whole.validate_python(value, strict=False, by_alias=False, by_name=True)
+        except ValidationError as error:
+            problems = error.errors(include_url=False, include_input=False)
+            raise Misfit(" ".join(self._told(problem) for problem in problems)) from None
+
+    def _told(self, problem: ErrorDetails) -> str:
+        """One of pydantic's findings as a sentence."""
+        place = problem["loc"][0] if problem["loc"] else None
+        known = self.one or next((item for item in self.properties.values() if place in (item.field, item.name)), None)
+        return sentence(problem, known.label if known else None, known.noun if known else "")
+
+    def asking(self, form: object = None, choices: Sequence[object] | Mapping[str, str] | None = None) -> Schema:
+        """The schema to send, where choices or another form may be given at run time.
+
+        Raises:
+            FormError: they cannot be shown, or none are given and the annotation alone is no form.
+        """
+        if choices is not None:
+            return self.offering(choices)
+        if form is not None:
+            schema = schema_of(form)
+            if self.one is not None and len(cast("Schema", schema["properties"])) > 1:
+                raise FormError(
+                    f"{self.one.field!r} takes one value and the form asks for several; annotate it as dict"
+                )
+            return schema
+        if not self.schema:
+            raise FormError("its annotation alone is no form; give choices= or form=")
+        return self.schema
+
+    def offering(self, choices: Sequence[object] | Mapping[str, str]) -> Schema:
+        """The schema with choices that are known at run time.
+
+        Args:
+            choices: values that fit the annotation, or ``{value: label}``; a label never comes back as a value.
+
+        Raises:
+            FormError: there are none, one does not fit, two read alike, or the parameter does not take one value or a list.
+        """
+        one = self.one
+        if one is None:
+            raise FormError("choices go with a parameter that takes one value or a list, such as str or list[str]")
+        texts = [self._offered(one, choice) for choice in _listed(choices)]
+        if len(set(texts)) != len(texts):
+            raise FormError(f"{one.field!r}: two of the choices read alike")
+        options: Schema = {"enum": list[JsonValue](texts)}
+        if isinstance(choices, Mapping):
+            titled = [{"const": text, "title": label} for text, label in zip(texts, choices.values(), strict=True)]
+            options = {"anyOf" if one.many else "oneOf": cast("JsonValue", titled)}
+        spec = {key: value for key, value in one.spec.items() if key in _KEPT}
+        shown = spec.pop("default", None)
+        if shown is not None and set(shown if isinstance(shown, list) else [str(shown)]) <= set(texts):
+            spec["default"] = shown if isinstance(shown, list) else str(shown)
+        spec |= {"type": "array", "items": {"type": "string"} | options} if one.many else {"type": "string"} | options
+        return _schema([dataclasses.replace(one, spec=spec)])
+
+    def _offered(self, one: Property, choice: object) -> str:
+        text = wire_text(choice)
+        if one.choices:
+            fits = text in one.choices
+        else:
+            try:
+                made = cast("TypeAdapter[Any]", self.element).validate_python(text, strict=False)
+            except ValidationError:
+                fits = False
+            else:
+                fits = wire_text(made) == text or made == choice
+        if not fits:
+            raise FormError(f"{one.field!r}: the choice {text[:40]!r} does not fit its annotation")
+        return text
+
+
+def form_for(
+    annotation: object,
+    name: str,
+    *,
+    field: FieldInfo | None = None,
+    must_answer: bool = False,
+    at_run_time: bool = False,
+) -> Form:
+    """The form that asks for a parameter.
+
+    Args:
+        annotation: the parameter's annotation.
+        name: the parameter's name.
+        field: alias, default, title and description, when they say more than the annotation.
+        must_answer: whether it must be answered and shows no default, although it has one.
+        at_run_time: whether choices or a form may be given at run time, so that the annotation alone need not be a form.
+
+    Raises:
+        FormError: no flat form shows this annotation.
+    """
+    info = field or FieldInfo.from_annotation(cast("Any", annotation))
+    try:
+        properties, one = _properties(annotation, name, info, must_answer=must_answer, at_run_time=at_run_time)
+    except FormError:
+        if not at_run_time:
+            raise
+        properties, one = [], None
+    try:
+        whole = adapter_for(annotation)
+        element = adapter_for(one.element) if one is not None else None
+    except NotCarriable as error:
+        raise FormError(f"{name!r}: {error}") from error
+    _check_defaults(properties)
+    shown = bool(properties) and not (one is not None and one.many and "items" not in one.spec)
+    by_name = {item.name: item for item in properties}
+    fallback: Callable[[], object] | None = None
+    if not must_answer and not info.is_required():
+        fallback = partial(info.get_default, call_default_factory=True)
+    elif one is not None and one.blank:
+        fallback = partial(dict[str, None]().get, one.field)
+    return Form(_schema(properties) if shown else {}, by_name, whole, one, element, fallback)
+
+
+def _properties(
+    annotation: object, name: str, info: FieldInfo, *, must_answer: bool, at_run_time: bool
+) -> tuple[list[Property], Property | None]:
+    """The properties of a form, and the one that is the parameter itself if it has no fields."""
+    kind, _, _ = read_type(name, annotation)
+    fields = _fields_of(kind)
+    if fields is None:
+        one = property_of(name, info, must_answer=must_answer, at_run_time=at_run_time)
+        return [one], one
+    if not fields:
+        raise FormError(f"{name!r}: a form without fields cannot be answered; give it one, or ask with confirm(...)")
+    properties = [property_of(of, item) for of, item in fields.items()]
+    names = [item.name for item in properties]
+    for item in properties:
+        if names.count(item.name) > 1:
+            raise FormError(f"{item.field!r}: two fields are called {item.name!r} on the wire; change an alias")
+    return properties, None
+
+
+def schema_of(form: object) -> Schema:
+    """The schema of a model, dataclass or TypedDict that is given at run time.
+
+    Raises:
+        FormError: it is not flat.
+    """
+    name = getattr(form, "__name__", "form")
+    if _fields_of(form) is None:
+        raise FormError(f"form= takes a flat model, dataclass or TypedDict, not {name}")
+    return form_for(form, name).schema
+
+
+def _schema(properties: Sequence[Property]) -> Schema:
+    schema: Schema = {"type": "object", "properties": {item.name: item.spec for item in properties}}
+    if required := [item.name for item in properties if item.required]:
+        schema["required"] = list[JsonValue](required)
+    return schema
+
+
+def _fields_of(kind: object) -> Mapping[str, FieldInfo] | None:
+    """The fields of a model, dataclass or TypedDict; None for a type that has none."""
+    found = class_of(kind)
+    if found is None or issubclass(found, RootModel):
+        return None
+    if issubclass(found, BaseModel):
+        return found.model_fields
+    if not dataclasses.is_dataclass(found) and not is_typed_dict(found):
+        return None
+    try:
+        hints = get_type_hints(found, include_extras=True)
+    except NameError as error:
+        raise FormError(
+            f"{found.__name__}: {error.name!r} is not known where it is defined; import it there"
+        ) from error
+    if dataclasses.is_dataclass(found):
+        own = {item.name: cast("Any", item) for item in dataclasses.fields(found) if item.init}
+        return {name: FieldInfo.from_annotated_attribute(hints[name], item) for name, item in own.items()}
+    required = cast("frozenset[str]", cast("Any", found).__required_keys__)
+    return {name: _key(hint, required=name in required) for name, hint in hints.items()}
+
+
+def _key(hint: object, *, required: bool) -> FieldInfo:
+    """The field of one key of a TypedDict."""
+    origin = get_origin(hint)
+    if origin is Required or origin is NotRequired:
+        hint, required = get_args(hint)[0], origin is Required
+    info = FieldInfo.from_annotation(cast("Any", hint))
+    if not required:
+        info.default = None  # says that it may be left out; the key then stays away
+    return info
+
+
+def _check_defaults(properties: Sequence[Property]) -> None:
+    for item in properties:
+        if "default" in item.spec:
+            try:
+                checked({item.name: item.spec["default"]}, {"properties": {item.name: item.spec}})
+            except Misfit as misfit:
+                raise FormError(f"{item.field!r}: its default does not fit: {misfit}") from misfit
+
+
+_KEPT: Final = frozenset({"title", "description", "default", "minItems", "maxItems"})
+
+
+def _listed(choices: object) -> list[object]:
+    if isinstance(choices, (str, bytes)) or not isinstance(choices, (Sequence, Mapping)):
+        raise FormError("choices= takes a list of values, or {value: label}")
+    if not choices:
+        raise FormError("choices= is empty; ask only when there is something to choose")
+    labels = list(cast("Mapping[object, object]", choices).values()) if isinstance(choices, Mapping) else []
+    if not all(isinstance(label, str) and label for label in labels):
+        raise FormError("choices={value: label} takes a text as the label of each value")
+    return list(cast("Sequence[object]", choices))
+
+
+def _meant(known: Property, answer: JsonValue) -> object:
+    """What the answer to a property stands for, ready for pydantic; None when it is left blank."""
+    if known.choices:
+        texts = cast("list[str]", answer if known.many else [answer])
+        if not all(text in known.choices for text in texts):
+            raise Misfit(f"{known.label} must be one of the choices offered.")
+        values = [known.choices[text] for text in texts]
+        return values if known.many else values[0]
+    if not isinstance(answer, str) or known.kind is str:
+        return answer
+    text = answer.strip()
+    if text and known.kind is Decimal and not is_safe_decimal(text):
+        raise Misfit(f"{known.label} must be a decimal number of at most 40 digits.")
+    return text or None

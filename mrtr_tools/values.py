@@ -1,0 +1,271 @@
+"""Annotation <-> JSON for what is handed on from step to step, for answers and for results of input functions.
+
+What a `Codec` takes comes back as it went in, or is refused: at definition where the annotation shows it, else at the
+line that hands the value on. Nothing is taken on trust: each value is loaded again at once and compared with the original,
+types included.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import math
+import re
+import warnings
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from typing import Annotated, Any, Final, NewType, cast, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter, ValidationError
+from pydantic.errors import PydanticSchemaGenerationError, PydanticUndefinedAnnotation, PydanticUserError
+from pydantic.warnings import UnsupportedFieldAttributeWarning
+from pydantic_core import PydanticSerializationError, SchemaError, TzInfo, from_json, to_json
+
+__all__ = ["Codec", "NotCarriable", "adapter_for"]
+
+
+class NotCarriable(TypeError):
+    """A value, or an annotation, that would not come back from JSON as it went in; the text says where."""
+
+
+class Codec:
+    """The values of one annotation into JSON and back; made once, when a function is defined.
+
+    Models travel under the names of their fields, bytes as base64, sets and tuples as lists.
+
+    Raises:
+        NotCarriable: JSON cannot hold the values of this annotation.
+    """
+
+    __slots__ = ("_adapter", "_plain")
+
+    def __init__(self, annotation: object) -> None:
+        self._adapter = adapter_for(annotation)
+        self._plain = _PLAIN.get(annotation) if isinstance(annotation, type) or annotation is None else None
+
+    def dump(self, value: object) -> JsonValue:
+        """The value as new JSON.
+
+        Raises:
+            NotCarriable: the value does not fit the annotation, or would not come back as it is.
+        """
+        if type(value) is self._plain and _travels(value):
+            return cast("JsonValue", value)
+        try:
+            text = self._adapter.dump_json(value, by_alias=False, round_trip=True, warnings="error")
+            data = cast("JsonValue", from_json(text, allow_inf_nan=False))
+            back = self._read(text)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise NotCarriable(self._why_not(value, error)) from error
+        for difference in _differences(value, back, "value"):
+            raise NotCarriable(difference)
+        return data
+
+    def load(self, data: JsonValue) -> Any:
+        """A new value from what `dump` gave.
+
+        Raises:
+            ValueError: the data does not fit the annotation, or no longer.
+        """
+        return data if type(data) is self._plain else self._read(to_json(data))
+
+    def _read(self, text: bytes) -> object:
+        return self._adapter.validate_json(text, by_alias=False, by_name=True)
+
+    def _why_not(self, value: object, error: Exception) -> str:
+        """A message for a value that pydantic could not write, or not read again."""
+        if isinstance(error, PydanticSerializationError):
+            if "utf-8" in str(error):
+                return f"value is {_named(value)} and holds {_NO_TEXT}"
+            try:
+                self._adapter.validate_python(value, strict=True, by_alias=False, by_name=True)
+            except ValidationError as misfit:
+                error = misfit
+        if isinstance(error, ValidationError):
+            first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+            steps = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"])
+            return f"value{''.join(steps)} would not come back from JSON: {_line(first['msg'])}"
+        return f"value is {_named(value)} and does not go into JSON as annotated: {_line(error)}"
+
+
+_NO_TEXT: Final = (
+    "text with a lone surrogate, or bytes that are no text in a model; such a model needs "
+    "model_config = ConfigDict(ser_json_bytes='base64', val_json_bytes='base64')"
+)
+
+
+def adapter_for(annotation: object) -> TypeAdapter[Any]:
+    """Pydantic's reader and writer of an annotation.
+
+    Raises:
+        NotCarriable: pydantic has no schema for it, or it holds what must not or cannot travel.
+    """
+    # A type of its own around it, so that a dataclass or TypedDict without a configuration takes ours.
+    carried = NewType("carried", annotation)  # type: ignore[valid-newtype]
+    try:
+        with warnings.catch_warnings():  # an alias names a parameter on the wire and has no meaning in here
+            warnings.simplefilter("ignore", UnsupportedFieldAttributeWarning)
+            adapter: TypeAdapter[Any] = TypeAdapter(carried, config=_BASE64)
+            adapter.rebuild(raise_errors=True)
+    except PydanticUndefinedAnnotation as error:
+        raise NotCarriable(
+            f"the name {error.name!r} in it is not known where it is defined; import it there"
+        ) from error
+    except PydanticSchemaGenerationError as error:
+        raise NotCarriable(
+            f"{_spelled(annotation)} cannot travel as JSON; use a model, a dataclass or an id"
+        ) from error
+    except (PydanticUserError, SchemaError, TypeError, NameError, ImportError) as error:
+        raise NotCarriable(f"{_spelled(annotation)} cannot travel as JSON: {_line(error)}") from error
+    for path, trouble in _troubles(cast("_Node", adapter.core_schema), ""):
+        raise NotCarriable(f"{path or _spelled(annotation)} {trouble}")
+    return adapter
+
+
+_Node = Mapping[str, Any]
+_BASE64: Final = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
+_PLAIN: Final[Mapping[object, type]] = {str: str, int: int, bool: bool, None: type(None)}
+_INT64: Final = 2**63
+
+
+def _travels(value: object) -> bool:
+    """Whether a plain value needs no trial: a lone surrogate does, and an integer that JSON readers may not take."""
+    if isinstance(value, str):
+        return value.isascii() or value.isprintable()
+    return not isinstance(value, int) or -_INT64 <= value < _INT64
+
+
+# What an annotation shows: the nodes of its pydantic-core schema.
+
+_NEVER: Final[Mapping[object, str]] = {
+    "generator": "is an iterator, which can be read only once; use list[...]",
+    "callable": "is a function; hand on its name, or what it returns",
+    "is-subclass": "is a class; hand on its name",
+}
+_COMPOSED: Final = {"tuple", "list", "set", "frozenset", "dict", "model", "dataclass", "typed-dict", "named-tuple"}
+
+
+def _troubles(node: _Node, path: str) -> Iterator[tuple[str, str]]:
+    """What cannot or must not travel, each with the path of the field that holds it."""
+    if trouble := _trouble(node):
+        yield path, trouble
+    for name, part in _inner(node):
+        yield from _troubles(part, f"{path}.{name}".strip(".") if name else path)
+
+
+def _trouble(node: _Node) -> str | None:
+    """What is wrong with one node itself."""
+    kind = node.get("type")
+    if kind == "dict" and node.get("keys_schema", {}).get("type") in _COMPOSED:
+        return "has keys that JSON cannot hold; use a list of pairs, or text keys"
+    if kind == "enum" and not all(isinstance(member.value, _SCALARS) for member in node["members"]):
+        return f"is {node['cls'].__name__}, whose members JSON cannot hold; give them text or numbers as values"
+    if _is_secret(node.get("serialization", {}).get("function")):
+        return "is a secret, which does not travel; read it in the step that uses it"
+    if node.get("config", {}).get("regex_engine") == "python-re" or isinstance(node.get("pattern"), re.Pattern):
+        return "has a pattern for Python's own engine, which some texts stall; give it as text, for the default engine"
+    return _NEVER.get(kind)
+
+
+_SCALARS: Final = (str, int, float, type(None))
+
+
+def _is_secret(serializer: object) -> bool:
+    name = getattr(serializer, "__name__", "")
+    return getattr(serializer, "__module__", None) == "pydantic.types" and "secret" in name
+
+
+def _inner(node: _Node) -> Iterator[tuple[str, _Node]]:
+    """The nodes right inside one, with the name of the field where they are one."""
+    for key, part in node.items():
+        if not key.endswith("schema") and key not in ("fields", "choices", "steps", "definitions"):
+            continue
+        rows: list[tuple[str, Any]] = [("", part)]
+        if isinstance(part, list):
+            rows = [("", item) for item in cast("list[Any]", part)]
+        elif not key.endswith("schema"):
+            rows = list(cast("_Node", part).items())
+        for name, row in rows:
+            item = cast("object", row[0] if isinstance(row, tuple) else row)  # a choice and its label
+            if isinstance(item, Mapping):
+                inner = cast("_Node", item)
+                yield (name or inner.get("name", "") if key == "fields" else ""), inner
+
+
+# What only a value shows: how it differs from what came back.
+
+
+def _differences(sent: object, back: object, path: str) -> Iterator[str]:
+    if type(sent) is not type(back):
+        if not (type(sent) is int and type(back) is float and sent == back):
+            yield f"{path} is {_named(sent)} and would come back as {_named(back)}"
+        return
+    parts, others = _parts(sent), _parts(back)
+    if parts is None or others is None:
+        if not _alike(sent, back):
+            yield f"{path} is {_named(sent)} and would come back changed{_advice(sent)}"
+    elif parts.keys() != others.keys():
+        yield f"{path} is {_named(sent)} and would come back with other keys, or another length"
+    else:
+        for name, members in parts.items():
+            step = f".{name}" if _has_fields(sent) else f"[{name!r:.40}]"
+            for mine, theirs in zip(members, others[name], strict=True):
+                yield from _differences(mine, theirs, path + step)
+
+
+def _parts(value: object) -> dict[object, tuple[object, ...]] | None:
+    """What a value is made of: each part by its place, for a dict with its key; None for a value that has no parts."""
+    if isinstance(value, (list, tuple)):
+        return {index: (item,) for index, item in enumerate(cast("list[object]", value))}
+    if isinstance(value, Mapping):
+        return {key: (key, item) for key, item in cast("Mapping[object, object]", value).items()}
+    if isinstance(value, (set, frozenset)):
+        return {item: (item,) for item in cast("set[object]", value)}
+    if isinstance(value, BaseModel):
+        own = {name: getattr(value, name, None) for name in type(value).model_fields}
+        own |= (value.model_extra or {}) | (value.__pydantic_private__ or {})
+        return {name: (item,) for name, item in own.items()}
+    if _has_fields(value):
+        return {item.name: (getattr(value, item.name, None),) for item in dataclasses.fields(cast("Any", value))}
+    return None
+
+
+def _has_fields(value: object) -> bool:
+    return isinstance(value, BaseModel) or dataclasses.is_dataclass(value)
+
+
+def _alike(sent: object, back: object) -> bool:
+    """Whether two values of one type are the same, also where ``==`` looks away: ``-0.0``, ``1.10``, time zones."""
+    match sent, back:
+        case float(), float():
+            return sent == back and math.copysign(1, sent) == math.copysign(1, back)
+        case Decimal(), Decimal():
+            return sent.as_tuple() == back.as_tuple()
+        case (datetime.datetime(), datetime.datetime()) | (datetime.time(), datetime.time()):
+            return sent == back and sent.fold == back.fold and isinstance(sent.tzinfo, _FIXED_ZONES)
+        case _:
+            return sent == back
+
+
+_FIXED_ZONES: Final = (type(None), datetime.timezone, TzInfo)
+
+
+def _advice(value: object) -> str:
+    if isinstance(value, (datetime.datetime, datetime.time)):
+        return ": JSON keeps the offset, not the time zone; use UTC, and hand the zone on by name"
+    return ""
+
+
+def _named(value: object) -> str:
+    return "None" if value is None else f"of type {type(value).__name__}"
+
+
+def _spelled(annotation: object) -> str:
+    if get_origin(annotation) is Annotated:
+        annotation = get_args(annotation)[0]
+    return annotation.__name__ if isinstance(annotation, type) else str(annotation)
+
+
+def _line(problem: object) -> str:
+    """A message that was written for somebody else, on one line."""
+    return " ".join(str(getattr(problem, "message", problem)).split())[:200]
