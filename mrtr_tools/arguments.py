@@ -1,0 +1,158 @@
+"""The arguments of a tool: their schema, and the way from what a client sent to what a step takes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from pydantic import BaseModel, Field, JsonValue, ValidationError, create_model
+from pydantic.errors import PydanticUserError
+from pydantic.json_schema import GenerateJsonSchema
+
+from mrtr_tools.errors import DefinitionError, ToolError
+from mrtr_tools.signatures import Carried
+from mrtr_tools.values import NotCarriable
+
+__all__ = ["Arguments", "Given", "PlainJsonSchema"]
+
+
+class PlainJsonSchema(GenerateJsonSchema):
+    """JSON Schema with the titles that an author wrote and no made-up ones."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002  pydantic names it
+        """Never: what has no title of its own gets none."""
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Arguments that fit.
+
+    Attributes:
+        values: every parameter's value, defaults included.
+        omitted: parameters that the client left out.
+        digest: a digest of the values of the others.
+    """
+
+    values: dict[str, object]
+    omitted: tuple[str, ...]
+    digest: str
+
+
+class Arguments:
+    """The parameters of a tool that its caller gives.
+
+    Args:
+        where: how messages call the tool's function.
+        parameters: by name, in order; the tool's inputs are not among them.
+
+    Raises:
+        DefinitionError: a default does not fit its own parameter, or two share a name on the wire.
+    """
+
+    def __init__(self, where: str, parameters: Mapping[str, Carried]) -> None:
+        self._parameters = parameters
+        self._fields = {f"p{number}": name for number, name in enumerate(parameters)}
+        wire = [taken.parameter.wire_name for taken in parameters.values()]
+        if len(set(wire)) < len(wire):
+            raise DefinitionError(f"{where}: two arguments have the same name on the wire: {', '.join(wire)}")
+        for name, taken in parameters.items():
+            _check_default(where, name, taken)
+        self._model = _model(where, self._fields, parameters)
+        self.schema = self._schema()
+
+    def read(self, raw: Mapping[str, JsonValue], defaults: Mapping[str, JsonValue]) -> Given:
+        """The arguments as values.
+
+        Args:
+            raw: what the client sent.
+            defaults: the values that were taken before for what it left out, as JSON.
+
+        Raises:
+            ToolError: they do not fit; the text tells the caller which and why.
+            ValueError: one of `defaults` no longer fits.
+        """
+        try:
+            model = self._model.model_validate(raw)
+        except ValidationError as error:
+            raise ToolError(_told(error)) from None
+        values: dict[str, object] = {name: getattr(model, key) for key, name in self._fields.items()}
+        given = {self._fields[key] for key in model.model_fields_set}
+        omitted = tuple(name for name in values if name not in given)
+        for name in omitted:
+            if name in defaults:
+                values[name] = self._parameters[name].load(defaults[name])
+        return Given(values, omitted, _digest(model))
+
+    def defaults(self, given: Given) -> dict[str, JsonValue]:
+        """The values of what the client left out, as JSON."""
+        return {name: self._parameters[name].dump(given.values[name]) for name in given.omitted}
+
+    def dump(self, given: Given, name: str) -> JsonValue:
+        """The value of one argument as JSON.
+
+        Raises:
+            ValueError: there is no such argument, or its value does not go through JSON.
+        """
+        try:
+            return self._parameters[name].dump(given.values[name])
+        except (KeyError, NotCarriable) as error:
+            raise ValueError(f"there is no argument {name!r} to carry") from error
+
+    def is_same(self, given: Given, name: str, value: JsonValue) -> bool:
+        """Whether `value` is that argument, unchanged."""
+        try:
+            return name in self._parameters and self.dump(given, name) == value
+        except ValueError:
+            return False
+
+    def _schema(self) -> dict[str, JsonValue]:
+        schema = self._model.model_json_schema(by_alias=True, schema_generator=PlainJsonSchema)
+        schema.pop("title", None)
+        schema.setdefault("properties", {})
+        return cast("dict[str, JsonValue]", schema)
+
+
+def _model(where: str, fields: Mapping[str, str], parameters: Mapping[str, Carried]) -> type[BaseModel]:
+    definitions: dict[str, Any] = {}
+    for key, name in fields.items():
+        parameter = parameters[name].parameter
+        more: dict[str, Any] = {"alias": parameter.wire_name}
+        if parameter.field.default_factory is not None:
+            more["default_factory"] = parameter.field.default_factory
+        elif not parameter.required:
+            more["default"] = parameter.field.default
+        for text in ("title", "description", "examples", "json_schema_extra"):
+            if (value := getattr(parameter.field, text)) is not None:
+                more[text] = value
+        definitions[key] = (parameter.annotation, Field(**more))
+    try:
+        return create_model("arguments", **definitions)
+    except (PydanticUserError, TypeError) as error:
+        raise DefinitionError(f"{where}: its arguments have no JSON schema: {error}") from error
+
+
+def _check_default(where: str, name: str, taken: Carried) -> None:
+    if taken.parameter.required or taken.parameter.field.default_factory is not None:
+        return
+    try:
+        taken.dump(taken.parameter.default())
+    except NotCarriable as error:
+        raise DefinitionError(
+            f"{where}: parameter {name!r}: its default does not fit its annotation ({error}); "
+            f"for None write {name}: ... | None = None"
+        ) from error
+
+
+def _digest(model: BaseModel) -> str:
+    return hashlib.sha256(model.model_dump_json(exclude_unset=True).encode()).hexdigest()[:16]
+
+
+def _told(error: ValidationError) -> str:
+    told = [
+        f"{'.'.join(str(part) for part in detail['loc']) or 'arguments'}: {detail['msg']}"
+        for detail in error.errors(include_url=False, include_input=False, include_context=False)
+    ]
+    return "Invalid arguments: " + "; ".join(told[:10])

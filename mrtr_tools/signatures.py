@@ -1,0 +1,235 @@
+"""A function's signature, read once, at definition."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import inspect
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Union, cast, get_args, get_origin, get_type_hints
+
+from pydantic import JsonValue
+from pydantic.errors import PydanticUserError
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+from mrtr_tools.context import Context
+from mrtr_tools.errors import DefinitionError
+from mrtr_tools.marks import Refused, name_of
+from mrtr_tools.values import Codec, NotCarriable
+
+__all__ = ["Parameter", "Signature", "read_signature"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parameter:
+    """One parameter of a function.
+
+    Attributes:
+        name: its name in Python.
+        annotation: its annotation without `Refused`; None when it has none.
+        field: what pydantic's `Field` says of it: alias, title, description, default.
+        admits_refused: whether the annotation admits `Refused`.
+    """
+
+    name: str
+    annotation: object
+    field: FieldInfo
+    admits_refused: bool
+
+    @property
+    def wire_name(self) -> str:
+        """Its name on the wire: the alias, or the name itself."""
+        return self.field.alias or self.name
+
+    @property
+    def required(self) -> bool:
+        """Whether it has no default."""
+        return self.field.is_required()
+
+    def default(self) -> object:
+        """A default of its own for each use, so that no two calls share it."""
+        if self.field.default_factory is not None:
+            return cast("Callable[[], object]", self.field.default_factory)()
+        return copy.deepcopy(cast("object", self.field.default))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Carried:
+    """A parameter whose values travel as JSON."""
+
+    parameter: Parameter
+    codec: Codec = field(repr=False)
+
+    def dump(self, value: object) -> JsonValue:
+        """The value as JSON; where `Refused` is admitted, in a list that tells the two apart.
+
+        Raises:
+            NotCarriable: it does not fit, or would not come back as it is.
+        """
+        if not self.parameter.admits_refused:
+            return self.codec.dump(value)
+        return [None, value.action] if isinstance(value, Refused) else [self.codec.dump(value)]
+
+    def load(self, data: JsonValue) -> object:
+        """The value again.
+
+        Raises:
+            ValueError: it no longer fits.
+        """
+        if not self.parameter.admits_refused:
+            return self.codec.load(data)
+        match data:
+            case [value]:
+                return self.codec.load(value)
+            case [None, "decline" | "cancel" | "unsupported" as action]:
+                return Refused(action)
+            case _:
+                raise ValueError("not a value that may be refused")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Signature:
+    """What a function takes and returns.
+
+    Attributes:
+        function: the function as the author gave it.
+        where: how messages call it.
+        parameters: what it takes, without its `Context`.
+        context: the name of the parameter that takes the `Context`, or None.
+        returns: its return annotation, or `inspect.Signature.empty`.
+        is_async: whether calling it gives a coroutine.
+    """
+
+    function: Callable[..., object]
+    where: str
+    parameters: Mapping[str, Parameter]
+    context: str | None
+    returns: object
+    is_async: bool
+
+    def carried(self, name: str) -> Carried:
+        """The parameter with its way into JSON.
+
+        Raises:
+            DefinitionError: it has no annotation, or one that JSON cannot bring back.
+        """
+        parameter = self.parameters[name]
+        if parameter.annotation is None:
+            raise DefinitionError(f"{self.where}: parameter {name!r} has no annotation; say what it is: {name}: str")
+        try:
+            return Carried(parameter, Codec(parameter.annotation))
+        except NotCarriable as error:
+            raise DefinitionError(f"{self.where}: parameter {name!r}: {error}") from error
+
+
+def read_signature(function: Callable[..., object]) -> Signature:
+    """Read what a function takes.
+
+    Raises:
+        DefinitionError: it is no function, or takes something that cannot be passed by name.
+    """
+    where = name_of(function)
+    plain = _plain(function)
+    if not isinstance(plain, types.FunctionType):
+        raise DefinitionError(f"{where} is not a function or method; give the function it stands for")
+    if inspect.isgeneratorfunction(plain) or inspect.isasyncgenfunction(plain):
+        raise DefinitionError(f"{where} is a generator; return one value, and hand on with then() what remains")
+    bound = cast("dict[str, object]", getattr(function, "keywords", {}))
+    hints = _hints(plain, where)
+    parameters: dict[str, Parameter] = {}
+    context: str | None = None
+    for name, raw in inspect.signature(function).parameters.items():
+        if name in bound:
+            continue
+        _refuse_kinds(where, raw)
+        if hints.get(name) is Context:
+            context = name
+        else:
+            parameters[name] = _parameter(where, raw, hints.get(name))
+    returns = hints.get("return", inspect.Signature.empty)
+    return Signature(function, where, parameters, context, returns, _is_async(function, plain))
+
+
+def _plain(function: object) -> object:
+    """The function itself, under partials, methods and wrappers that say what they wrap."""
+    while True:
+        if isinstance(function, functools.partial):
+            function = cast("object", function.func)
+        elif isinstance(function, types.MethodType):
+            function = function.__func__
+        elif hasattr(function, "__wrapped__"):
+            function = cast("Any", function).__wrapped__
+        else:
+            return function
+
+
+def _is_async(function: Callable[..., object], plain: types.FunctionType) -> bool:
+    wrapper = cast("object", function.func if isinstance(function, functools.partial) else function)
+    return inspect.iscoroutinefunction(wrapper) or (wrapper is not plain and inspect.iscoroutinefunction(plain))
+
+
+def _hints(plain: types.FunctionType, where: str) -> dict[str, object]:
+    try:
+        return get_type_hints(plain, include_extras=True)
+    except NameError as error:
+        raise DefinitionError(
+            f"{where}: the annotation {error.name!r} is not known where the function was defined; define or import it "
+            "at module level, and not under TYPE_CHECKING"
+        ) from error
+    except Exception as error:
+        raise DefinitionError(f"{where}: its annotations cannot be read: {error}") from error
+
+
+def _refuse_kinds(where: str, raw: inspect.Parameter) -> None:
+    if raw.kind in (raw.VAR_POSITIONAL, raw.VAR_KEYWORD):
+        raise DefinitionError(
+            f"{where}: parameter {raw} takes anything, so nobody can say what it needs; name each parameter "
+            "(a wrapper needs functools.wraps to show those of the function it wraps)"
+        )
+    if raw.kind is raw.POSITIONAL_ONLY:
+        raise DefinitionError(
+            f"{where}: parameter {raw.name!r} is positional only; steps are called by name: take the / away"
+        )
+    if raw.name == "self" and raw.annotation is raw.empty:
+        raise DefinitionError(f"{where} is a method of no object yet; register it bound: toolbox.step(shop.pay)")
+
+
+def _parameter(where: str, raw: inspect.Parameter, hint: object) -> Parameter:
+    if hint is None:
+        return Parameter(raw.name, None, FieldInfo(default=_default(raw)), admits_refused=False)
+    annotation, admits_refused = _without_refused(hint)
+    if annotation is None:
+        raise DefinitionError(
+            f"{where}: parameter {raw.name!r} admits nothing but Refused; write: {raw.name}: str | Refused"
+        )
+    try:
+        field_info = (
+            FieldInfo.from_annotation(cast("Any", annotation))
+            if raw.default is raw.empty
+            else FieldInfo.from_annotated_attribute(cast("Any", annotation), raw.default)
+        )
+    except (PydanticUserError, TypeError) as error:
+        raise DefinitionError(f"{where}: parameter {raw.name!r}: {error}") from error
+    return Parameter(raw.name, annotation, field_info, admits_refused)
+
+
+def _default(raw: inspect.Parameter) -> object:
+    return PydanticUndefined if raw.default is raw.empty else raw.default
+
+
+def _without_refused(annotation: object) -> tuple[object, bool]:
+    origin = get_origin(annotation)
+    if annotation is Refused:
+        return None, True
+    if origin is Annotated:
+        inner, admits = _without_refused(get_args(annotation)[0])
+        metadata = cast("tuple[object, ...]", cast("Any", annotation).__metadata__)
+        return (inner and cast("Any", Annotated)[(inner, *metadata)]), admits
+    if origin is Union or origin is types.UnionType:
+        parts = [_without_refused(part) for part in get_args(annotation)]
+        kept = tuple(part for part, _ in parts if part is not None)
+        return (cast("Any", Union)[kept] if kept else None), any(admits for _, admits in parts)
+    return annotation, False

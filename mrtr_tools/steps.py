@@ -1,0 +1,218 @@
+"""`Step`: a function of the author, read once, with the inputs it needs.
+
+Everything that can be wrong with a definition is found here, and every message names the function, the parameter and
+the way out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, cast
+
+from pydantic import JsonValue
+
+from mrtr_tools.errors import DefinitionError
+from mrtr_tools.forms import Form, FormError, form_for
+from mrtr_tools.input_requests import Confirm, Elicit
+from mrtr_tools.inputs import Condition, Group, Input, Question, all_inputs, fixed_question, pin_of, takes_yes
+from mrtr_tools.marks import InputSource, NeedsInput, groups_of
+from mrtr_tools.signatures import Carried, Signature, read_signature
+from mrtr_tools.templates import TemplateError
+from mrtr_tools.values import NotCarriable
+
+__all__ = ["Step", "read_step"]
+
+MAX_OPEN: Final = 32
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """A step, or a function that makes an input of one.
+
+    Attributes:
+        name: what a state calls it; an input's function goes by its path.
+        signature: what it takes.
+        carried: the parameters that travel as JSON, by name.
+        groups: its inputs, group by group, in the order of asking.
+        inputs: all of them by path, with those of the functions that make them.
+        aliases: names it had before.
+        may_follow: whether `then` may go to it.
+    """
+
+    name: str
+    signature: Signature = field(repr=False)
+    carried: Mapping[str, Carried] = field(repr=False)
+    groups: tuple[Group, ...] = field(repr=False)
+    inputs: Mapping[str, Input] = field(repr=False)
+    aliases: tuple[str, ...] = ()
+    may_follow: bool = True
+
+    def hand_on(self, values: Mapping[str, object]) -> dict[str, JsonValue]:
+        """The values of a `then` as JSON, checked like the arguments of a call.
+
+        Raises:
+            TypeError: one is unknown, missing, of the wrong type, or would not come back from JSON as it is.
+        """
+        if unknown := [name for name in values if name not in self.carried]:
+            raise TypeError(
+                f"then({self.name}): it takes no {unknown[0]!r}; it takes {', '.join(self.carried) or 'nothing'}"
+            )
+        handed: dict[str, JsonValue] = {}
+        for name, parameter in self.carried.items():
+            if name not in values and name not in self.inputs and parameter.parameter.required:
+                raise TypeError(f"then({self.name}): {name!r} is missing")
+            if name in values:
+                try:
+                    handed[name] = parameter.dump(values[name])
+                except NotCarriable as error:
+                    raise TypeError(f"then({self.name}): {name!r}: {error}") from error
+        return handed
+
+
+def read_step(
+    function: Callable[..., object], name: str, *, aliases: tuple[str, ...] = (), may_follow: bool = True
+) -> Step:
+    """Read a function as a step.
+
+    Raises:
+        DefinitionError: it cannot be one.
+    """
+    signature = read_signature(function)
+    carried = {parameter: signature.carried(parameter) for parameter in signature.parameters}
+    reader = _Reader(signature, carried, (name, *aliases), "")
+    groups = reader.groups(frozenset(carried))
+    return Step(name, signature, carried, groups, all_inputs(groups), aliases, may_follow)
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Reads the groups of one function: a step, or a function that makes an input."""
+
+    signature: Signature
+    carried: Mapping[str, Carried]
+    step_names: tuple[str, ...]
+    prefix: str
+
+    def groups(self, parameters: frozenset[str]) -> tuple[Group, ...]:
+        """The groups, read in the order of asking; each may name what is known by then."""
+        marked = groups_of(self.signature.function)
+        names = [name for group in marked for name in group.inputs]
+        if twice := {name for name in names if names.count(name) > 1}:
+            raise self._wrong(min(twice), "is asked for twice; give each input one decorator")
+        known = parameters - set(names)
+        groups: list[Group] = []
+        for group in marked:
+            groups.append(self._group(group, known))
+            known |= {name for name in group.inputs if name in self.signature.parameters}
+        return tuple(groups)
+
+    def _group(self, group: NeedsInput, known: frozenset[str]) -> Group:
+        if len(group.inputs) > MAX_OPEN:
+            raise DefinitionError(
+                f"{self.signature.where}: a group asks for at most {MAX_OPEN} inputs; stack a second one"
+            )
+        condition = self._condition(group, known)
+        inputs = tuple(
+            self._input(name, source, known, conditional=condition is not None) for name, source in group.inputs.items()
+        )
+        return Group(inputs, condition)
+
+    def _condition(self, group: NeedsInput, known: frozenset[str]) -> Condition | None:
+        if group.only_if is None:
+            return None
+        names = tuple(read_signature(group.only_if).parameters)
+        if unknown := [name for name in names if name not in known]:
+            raise self._unknown("only_if= of " + ", ".join(group.inputs), unknown[0], known)
+        return Condition(group.only_if, names)
+
+    def _input(self, name: str, source: InputSource, known: frozenset[str], *, conditional: bool) -> Input:
+        taken = self.carried.get(name)
+        self._check_parameter(name, source, taken, conditional=conditional)
+        path = self.prefix + name
+        if isinstance(source, Confirm):
+            question = self._question(name, source, None, known)
+            return Input(name, path, taken, question, None, None, self._pins(path, "confirm", question))
+        form = self._form(name, source, conditional=conditional)
+        if isinstance(source, (str, Elicit)):
+            question = self._question(name, source, form, known)
+            return Input(name, path, taken, question, None, form, self._pins(path, "form", question))
+        shape = form.schema if form else repr(cast("Carried", taken).parameter.annotation)
+        return Input(
+            name, path, taken, None, self._maker(name, source, known), form, self._pins(path, "function", shape)
+        )
+
+    def _pins(self, path: str, kind: str, what: Question | object) -> tuple[str, ...]:
+        """What tells whether an input is the same: a digest for the name of the step, and one for each older name."""
+        told = [what.template.text, what.schema] if isinstance(what, Question) else [what]
+        return tuple(pin_of([step, path, kind, *told]) for step in self.step_names)
+
+    def _check_parameter(self, name: str, source: InputSource, taken: Carried | None, *, conditional: bool) -> None:
+        if name == self.signature.context:
+            raise self._wrong(name, "is the Context, which nobody can be asked for")
+        if isinstance(source, Confirm):
+            if taken is not None and not (taken.parameter.admits_refused and takes_yes(taken)):
+                raise self._wrong(name, f"takes a confirm; write {name}: bool | Refused, or leave the parameter out")
+            return
+        if taken is None:
+            raise self._wrong(name, f"is no parameter; add one ({name}: str), or ask with confirm(...)")
+        if conditional and taken.parameter.required:
+            raise self._wrong(name, f"needs a default for when only_if= says no: {name}: ... | None = None")
+
+    def _form(self, name: str, source: InputSource, *, conditional: bool) -> Form | None:
+        """The form of the parameter; None when no form shows it and its function must make the value itself."""
+        parameter = self.carried[name].parameter
+        at_run_time = not isinstance(source, str)
+        try:
+            return form_for(
+                parameter.annotation, name, field=parameter.field, must_answer=conditional, at_run_time=at_run_time
+            )
+        except FormError as error:
+            if isinstance(source, (str, Elicit)):
+                raise self._wrong(name, str(error)) from error
+            return None
+
+    def _question(
+        self, name: str, source: str | Elicit | Confirm, form: Form | None, known: frozenset[str]
+    ) -> Question:
+        taken = self.carried.get(name)
+        property_name = taken.parameter.wire_name if taken else name
+        try:
+            question = fixed_question(self.signature.where, name, source, form, property_name)
+        except TemplateError as error:
+            raise self._wrong(name, f"has a text that is no template: {error}") from error
+        for place in question.template.fields:
+            if place.name not in known:
+                raise self._unknown(f"the text of {name!r}", place.name, known)
+            self._check_attribute(name, place.name, place.attributes)
+        return question
+
+    def _check_attribute(self, name: str, root: str, attributes: tuple[str, ...]) -> None:
+        taken = self.carried.get(root)
+        kind = taken.parameter.annotation if taken else None
+        if not attributes or not isinstance(kind, type) or hasattr(kind, attributes[0]):
+            return
+        fields = cast("Mapping[str, object]", getattr(kind, "__annotations__", {}))
+        inherited = {field for base in kind.__mro__ for field in getattr(base, "__annotations__", fields)}
+        if attributes[0] not in inherited:
+            raise self._wrong(name, f"names {{{root}.{attributes[0]}}}, but {kind.__name__} has no {attributes[0]!r}")
+
+    def _maker(self, name: str, function: Callable[..., object], known: frozenset[str]) -> Step:
+        signature = read_signature(function)
+        marked = {key for group in groups_of(function) for key in group.inputs}
+        own = {key for key in signature.parameters if key in marked}
+        for key, parameter in signature.parameters.items():
+            if key not in own and key not in known and parameter.required:
+                raise self._unknown(f"the function of {name!r}, {signature.where},", key, known)
+        carried = {key: signature.carried(key) for key in own}
+        served = frozenset(key for key in signature.parameters if key in known) | own
+        groups = _Reader(signature, carried, self.step_names, f"{self.prefix}{name}.").groups(served)
+        return Step(self.prefix + name, signature, carried, groups, all_inputs(groups), may_follow=False)
+
+    def _wrong(self, name: str, trouble: str) -> DefinitionError:
+        return DefinitionError(f"{self.signature.where}: input {self.prefix + name!r} {trouble}")
+
+    def _unknown(self, what: str, name: str, known: frozenset[str]) -> DefinitionError:
+        late = "is asked later or together with it" if name in self.signature.parameters else "is no parameter"
+        by_then = ", ".join(sorted(known)) or "nothing"
+        return DefinitionError(f"{self.signature.where}: {what} names {name!r}, which {late}; known by then: {by_then}")

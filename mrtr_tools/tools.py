@@ -1,0 +1,246 @@
+"""`Toolbox`: where an author puts tools and steps.
+
+Everything that can be computed when a tool is defined is computed here: the signature plan, the forms, the schemas.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType, MethodType
+from typing import Any, Final, TypeVar, cast, overload
+
+from pydantic import JsonValue
+
+from mrtr_tools.arguments import Arguments
+from mrtr_tools.calls import Complete
+from mrtr_tools.errors import DefinitionError
+from mrtr_tools.marks import REGISTERED, name_of
+from mrtr_tools.results import Output, output_of
+from mrtr_tools.steps import Step, read_step
+
+__all__ = ["Tool", "Toolbox"]
+
+F = TypeVar("F", bound=Callable[..., object])
+_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,128}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tool:
+    """A tool: a first step, and how it is shown.
+
+    Attributes:
+        name: its name on the wire.
+        title: a name for people, or None.
+        description: what it does, from the docstring unless given.
+        annotations: the protocol's `ToolAnnotations` object, or None.
+        step: the function that a call begins with.
+        arguments: what its caller gives.
+        output: what it gives back, or None when its return annotation says too little.
+        cold_answers: whether its own fixed form questions may be answered in a call without state.
+        max_rounds: how often a call may be answered with ``input_required``.
+        version: states of another version are refused.
+    """
+
+    name: str
+    title: str | None
+    description: str | None
+    annotations: Mapping[str, JsonValue] | None
+    step: Step
+    arguments: Arguments = field(repr=False)
+    output: Output | None = field(repr=False)
+    cold_answers: bool
+    max_rounds: int
+    version: int
+
+    @property
+    def input_schema(self) -> dict[str, JsonValue]:
+        """The `inputSchema`; inputs are not in it, for they are asked."""
+        return self.arguments.schema
+
+    @property
+    def output_schema(self) -> dict[str, JsonValue] | None:
+        """The `outputSchema`, or None."""
+        return self.output.schema if self.output else None
+
+    def complete(self, value: object) -> Complete:
+        """The reply for what the last step returned.
+
+        Raises:
+            ValueError: it is not what the tool's return annotation promises.
+        """
+        return Complete(value, self.output.structured(value) if self.output else None)
+
+
+class Toolbox:
+    """A set of tools, and the steps they go on with.
+
+    Args:
+        name: names the server, and keeps the states of different servers apart.
+        title: a name for people.
+        version: the server's version, as it tells its clients.
+        instructions: what a model should know about these tools.
+    """
+
+    def __init__(
+        self, name: str, *, title: str | None = None, version: str | None = None, instructions: str | None = None
+    ) -> None:
+        if not name or not name.isprintable():
+            raise DefinitionError('a toolbox needs a name: Toolbox("weather")')
+        self.name = name
+        self.title = title
+        self.version = version
+        self.instructions = instructions
+        self._tools: dict[str, Tool] = {}
+        self._names: dict[str, Step] = {}
+        self._by_function: dict[Callable[..., object], Step] = {}
+
+    def __repr__(self) -> str:
+        return f"Toolbox({self.name!r})"
+
+    @property
+    def tools(self) -> Mapping[str, Tool]:
+        """The tools by name, in the order of definition."""
+        return MappingProxyType(self._tools)
+
+    @overload
+    def tool(self, function: F, /, *, name: str | None = None) -> F: ...
+    @overload
+    def tool(
+        self,
+        function: None = None,
+        /,
+        *,
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        annotations: Mapping[str, JsonValue] | None = None,
+        cold_answers: bool = False,
+        max_rounds: int = 10,
+        version: int = 0,
+    ) -> Callable[[F], F]: ...
+    def tool(
+        self,
+        function: Callable[..., object] | None = None,
+        /,
+        *,
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        annotations: Mapping[str, JsonValue] | None = None,
+        cold_answers: bool = False,
+        max_rounds: int = 10,
+        version: int = 0,
+    ) -> Any:
+        """Make a function a tool; it stays callable as it is.
+
+        Args:
+            function: the function; left out when the decorator is called with options.
+            name: its name on the wire, by default the function's.
+            title: a name for people.
+            description: by default the function's docstring.
+            annotations: the protocol's `ToolAnnotations`, such as ``{"destructiveHint": True}``.
+            cold_answers: take answers to the tool's own fixed form questions in a call that came without state; never
+                to a confirm. Any model can then answer in a person's place.
+            max_rounds: how often a call may ask; clients stop at about 10.
+            version: raise it when a change must not be jumped over, such as a new check before an effect: calls that
+                are under way begin anew, or end with an error once a step has run.
+
+        Raises:
+            DefinitionError: the function cannot be a tool; the text names the parameter and the way out.
+        """
+
+        def define(function: F) -> F:
+            tool_name = self._new_name(function, name)
+            step = read_step(function, tool_name, may_follow=False)
+            asked = {item.name for group in step.groups for item in group.inputs}
+            arguments = Arguments(
+                step.signature.where, {key: taken for key, taken in step.carried.items() if key not in asked}
+            )
+            told = description if description is not None else inspect.getdoc(function)
+            self._tools[tool_name] = Tool(
+                name=tool_name,
+                title=title,
+                description=told,
+                annotations=annotations,
+                step=step,
+                arguments=arguments,
+                output=output_of(step.signature.returns),
+                cold_answers=cold_answers,
+                max_rounds=max_rounds,
+                version=version,
+            )
+            self._register(step, function)
+            return function
+
+        return define if function is None else define(function)
+
+    @overload
+    def step(self, function: F, /, *, name: str | None = None, aliases: tuple[str, ...] = ()) -> F: ...
+    @overload
+    def step(
+        self, function: None = None, /, *, name: str | None = None, aliases: tuple[str, ...] = ()
+    ) -> Callable[[F], F]: ...
+    def step(
+        self,
+        function: Callable[..., object] | None = None,
+        /,
+        *,
+        name: str | None = None,
+        aliases: tuple[str, ...] = (),
+    ) -> Any:
+        """Make a function a step that `then` may go to; it stays callable as it is.
+
+        Args:
+            function: the function; a method is registered bound: ``toolbox.step(shop.pay)``.
+            name: what states call it, by default the function's name; a partial needs one.
+            aliases: names it had before, so that calls under way find it.
+
+        Raises:
+            DefinitionError: the function cannot be a step, or a name is taken.
+        """
+
+        def define(function: F) -> F:
+            step_name = self._new_name(function, name)
+            for alias in aliases:
+                self._refuse_taken(alias, f"alias of {step_name!r}")
+            self._register(read_step(function, step_name, aliases=tuple(aliases)), function)
+            return function
+
+        return define if function is None else define(function)
+
+    def step_named(self, name: str) -> Step | None:
+        """The step or tool with this name, present or past."""
+        return self._names.get(name)
+
+    def step_of(self, function: Callable[..., object]) -> Step | None:
+        """The step that a function is registered as here."""
+        try:
+            return self._by_function.get(function)
+        except TypeError:
+            return None
+
+    def _register(self, step: Step, function: Callable[..., object]) -> None:
+        for name in (step.name, *step.aliases):
+            self._names[name] = step
+        self._by_function[function] = step
+        marked = function.__func__ if isinstance(function, MethodType) else function
+        setattr(marked, REGISTERED, step)
+
+    def _new_name(self, function: object, name: str | None) -> str:
+        chosen = name if name is not None else cast("str | None", getattr(function, "__name__", None))
+        if chosen is None:
+            raise DefinitionError(f"{name_of(function)} has no name of its own; give one: name=...")
+        if chosen == "<lambda>" or not _NAME.fullmatch(chosen):
+            raise DefinitionError(
+                f"{chosen!r} is no name for a tool or step; use letters, digits, _ . - (at most 128): name=..."
+            )
+        self._refuse_taken(chosen, name_of(function))
+        return chosen
+
+    def _refuse_taken(self, name: str, what: str) -> None:
+        if name in self._names:
+            holder = self._names[name].signature.where
+            raise DefinitionError(f"{what}: the name {name!r} is taken in {self!r} by {holder}; give another: name=...")
