@@ -1,0 +1,119 @@
+"""Responses, unread and untrusted, against the questions that are open: the one place where an answer is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, cast
+
+from pydantic import JsonValue
+
+from mrtr_tools.errors import ToolError
+from mrtr_tools.forms import Misfit
+from mrtr_tools.inputs import Input
+from mrtr_tools.progress import Open, Progress, Slot
+from mrtr_tools.templates import shown
+
+__all__ = ["open_key", "read_cold_answers", "read_responses", "reason", "refuse", "settle"]
+
+MAX_MISFITS: Final = 3
+MAX_REASON: Final = 500
+
+
+def open_key(progress: Progress, path: str) -> str:
+    """The wire key of an input: its path, and a number once a key of it was answered."""
+    used = progress.used.get(path, 0)
+    return f"{path}-{used + 1}" if used else path
+
+
+def read_responses(progress: Progress, inputs: Mapping[str, Input], responses: Mapping[str, JsonValue]) -> None:
+    """Take the answers to open questions, and drop the questions that no longer stand.
+
+    Raises:
+        ToolError: something was refused that must not be, or did not fit too often.
+    """
+    for key, question in list(progress.open.items()):
+        item = inputs.get(question.path)
+        if item is None or question.pin not in item.pins:
+            del progress.open[key]
+        elif key in responses:
+            _take(progress, item, question, responses[key])
+
+
+def read_cold_answers(progress: Progress, inputs: Mapping[str, Input], responses: Mapping[str, JsonValue]) -> None:
+    """Take answers that came before the question: to fixed forms, never to a confirm.
+
+    Raises:
+        ToolError: something was refused that must not be.
+    """
+    for item in inputs.values():
+        if (
+            item.question is not None
+            and not item.question.confirms
+            and item.path == item.name
+            and item.path in responses
+        ):
+            _take(progress, item, Open(item.path, item.pin), responses[item.path])
+
+
+def settle(progress: Progress, item: Input, value: JsonValue) -> None:
+    """Keep an answer."""
+    progress.slots[item.path] = Slot(item.pin, value)
+    progress.why.pop(item.path, None)
+
+
+def refuse(progress: Progress, item: Input, action: Literal["decline", "cancel", "unsupported"]) -> None:
+    """Keep a refusal.
+
+    Raises:
+        ToolError: the parameter does not admit one.
+    """
+    if not item.admits_refused:
+        told = {"decline": "was declined", "cancel": "was cancelled", "unsupported": "cannot be shown by this client"}
+        raise ToolError(f"The request for {item.path!r} {told[action]}.")
+    progress.slots[item.path] = Slot(item.pin, None, action)
+    progress.why.pop(item.path, None)
+
+
+def reason(text: str) -> str:
+    """A reason for asking again, made fit to be shown."""
+    return shown(text, MAX_REASON)
+
+
+@dataclass(frozen=True, slots=True)
+class _Response:
+    action: Literal["accept", "decline", "cancel"]
+    content: object
+
+
+def _take(progress: Progress, item: Input, question: Open, raw: JsonValue) -> None:
+    try:
+        response = _response(raw)
+        value = item.read(response.content, question.asked) if response.action == "accept" else None
+    except Misfit as error:
+        _ask_again(progress, item, str(error))
+        return
+    progress.misfits.pop(item.path, None)
+    progress.open.pop(open_key(progress, item.path), None)
+    progress.used[item.path] = progress.used.get(item.path, 0) + 1
+    if response.action != "accept":
+        refuse(progress, item, response.action)
+    elif value is False and item.confirms(question.asked):
+        refuse(progress, item, "decline")
+    else:
+        settle(progress, item, value)
+
+
+def _response(raw: JsonValue) -> _Response:
+    action = raw.get("action") if isinstance(raw, dict) else None
+    if action not in ("accept", "decline", "cancel"):
+        raise Misfit("The answer could not be read.")
+    return _Response(action, cast("dict[str, object]", raw).get("content"))
+
+
+def _ask_again(progress: Progress, item: Input, why: str) -> None:
+    misfits = progress.misfits.get(item.path, 0) + 1
+    if misfits > MAX_MISFITS:
+        raise ToolError(f"No usable answer for {item.path!r} after {misfits} tries. {reason(why)}")
+    progress.misfits[item.path] = misfits
+    progress.why[item.path] = reason(why)

@@ -1,0 +1,351 @@
+"""`Round`: the state machine of one round.
+
+A call is played in rounds. Each round begins with what the call has so far (`Progress`) and one request (`Call`), runs
+functions of the author, and ends with questions or a result. `Round` decides what comes next; it does no I/O and awaits
+nothing, so that one machine serves a request, a durable task, an old client and a test alike. Whoever drives it does
+what `next_event` says and reports
+back:
+
+    event = round.next_event()
+    RunStep    ->  call event.step's function with event.arguments; then round.returned(value) or round.raised(error)
+    NeedInput  ->  keep round.progress, send event.requests; the next round begins with the answers
+    Finished   ->  send event.reply
+
+What happens next follows from `progress` alone: take the current step; walk its groups from top to bottom; the first
+group that is not settled runs its functions and asks its questions; when all are settled the step's body runs; what it
+returns is the result, or a `then` that makes another step the current one.
+
+The promises:
+
+1. Each time a call comes to a step its body runs once, except: the process dies inside it; a client sends the same
+   state twice, or its very first request twice; it raised `AskAgain`. The idempotency key is call id : n : place, where
+   n counts `then` and `AskAgain`. An exception ends the call; effects of earlier steps stand.
+2. A step sees what it takes: handed-on values, its inputs, its `Context`; nothing else.
+3. Responses are read once, when the round begins, against the questions that are open. Unknown keys are ignored;
+   missing answers are asked again under the same key; settled ones are never asked again. A key is never used again in
+   a call once answered.
+4. A fixed question is pinned by a digest; reworded or reshaped while open, it is asked again. A question made by a
+   function is kept as sent, and its answer is checked against that. Answers to what was never asked are not taken,
+   unless a tool takes cold answers to its own fixed forms in a call without state.
+5. An answer that does not fit is asked again with the reason, 3 times, then a tool error. Decline and cancel are
+   answers.
+6. What this request's client did not declare is not asked: `Refused("unsupported")` where admitted, else
+   `MissingCapability`. A group's fixed questions are checked before its functions run.
+7. At most `max_rounds` times ``input_required`` a call, and 1000 functions a round.
+8. Progress that expired or no longer fits this build: as if neither it nor the answers had come (the call id stays)
+   when no function of the author has run, else `InvalidState` that says so. Kept answers under questions that still
+   stand are kept.
+9. Handed-on values and answers pass through JSON and the annotation at once, question or not; steps share no objects.
+10. A `then` that is not returned, or is inside a result, is an error.
+11. `progress` is valid JSON at every edge, and its size does not depend on the number of rounds played.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, cast
+
+from pydantic import JsonValue
+
+from mrtr_tools import responses
+from mrtr_tools.arguments import Given
+from mrtr_tools.calls import Call, Complete
+from mrtr_tools.context import Context
+from mrtr_tools.errors import InvalidParams, InvalidState, MissingCapability, ToolError
+from mrtr_tools.input_requests import Confirm, Elicit
+from mrtr_tools.inputs import Input
+from mrtr_tools.marks import AskAgain, Refused, Then, name_of
+from mrtr_tools.progress import Open, Progress
+from mrtr_tools.steps import Step
+from mrtr_tools.tools import Toolbox
+from mrtr_tools.walk import Ask, Walk
+
+__all__ = ["Event", "Finished", "NeedInput", "Round", "RunStep"]
+
+MAX_FUNCTIONS: Final = 1000
+FAILED: Final = "The tool failed unexpectedly."
+
+
+@dataclass(frozen=True, slots=True)
+class RunStep:
+    """Call a function of the author, then report with `Round.returned` or `Round.raised`.
+
+    Attributes:
+        step: the step, or the function that makes an input of one (its name is then the input's path).
+        arguments: what to call it with, by name.
+    """
+
+    step: Step
+    arguments: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class NeedInput:
+    """The round is over: these questions must be answered.
+
+    Attributes:
+        requests: by wire key, as they go over the wire.
+        keep: whether there is progress to keep; False only for the first round of a tool with cold answers.
+    """
+
+    requests: Mapping[str, Mapping[str, JsonValue]]
+    keep: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The call is over.
+
+    Attributes:
+        reply: the result, or a tool error.
+        cause: the exception behind an unexpected end; for the log only.
+    """
+
+    reply: Complete
+    cause: Exception | None = field(default=None, compare=False)
+
+
+Event = RunStep | NeedInput | Finished
+
+
+class Round:
+    """One round of a call.
+
+    Args:
+        toolbox: where the tool is.
+        call: the request.
+        progress: what the call has so far; None when it begins.
+        expired: whether `progress` is genuine but too old.
+
+    Raises:
+        InvalidParams: there is no such tool.
+        InvalidState: `progress` came too late or no longer fits, and a function of the author has run.
+    """
+
+    def __init__(
+        self, toolbox: Toolbox, call: Call, progress: Progress | None = None, *, expired: bool = False
+    ) -> None:
+        tool = toolbox.tools.get(call.target)
+        if tool is None:
+            raise InvalidParams("Unknown tool")
+        self.tool = tool
+        self.call = call
+        self.progress = Progress()
+        self.toolbox = toolbox
+        self._given = Given({}, (), "")
+        self._event: Event | None = None
+        self._functions = 0
+        self._skipped: set[str] = set()
+        try:
+            self._begin(progress, expired=expired)
+        except ToolError as error:
+            self._event = _tool_error(error)
+
+    @property
+    def step(self) -> Step:
+        """The current step."""
+        return cast("Step", self.toolbox.step_named(self.progress.step)) if self.progress.step else self.tool.step
+
+    def next_event(self) -> Event:
+        """What comes next; the same again until it was done.
+
+        Raises:
+            MissingCapability: a question must be asked that this request's client cannot show.
+        """
+        if self._event is None:
+            try:
+                self._event = self._next()
+            except ToolError as error:
+                self._event = _tool_error(error)
+            except MissingCapability:
+                raise
+            except Exception as error:  # noqa: BLE001  templates and conditions run the author's code
+                self._event = _unexpected(error)
+        return self._event
+
+    def returned(self, value: object, made: Sequence[Then] = ()) -> None:
+        """The function of the last `RunStep` returned `value`, and made these `then` while it ran."""
+        step = self._done()
+        try:
+            if any(going is not value for going in made):
+                raise TypeError(f"{step.signature.where} made a then() that it did not return; write: return then(...)")
+            if step is not self.step:
+                self._made(self.step.inputs[step.name], value)
+            elif isinstance(value, Then):
+                self._go(value)
+            elif isinstance(value, (Elicit, Confirm, Refused)):
+                raise TypeError(f"{step.signature.where} returned {value!r}; ask for it with @needs_input")
+            else:
+                self._event = Finished(self.tool.complete(value))
+        except ToolError as error:
+            self._event = _tool_error(error)
+        except Exception as error:  # noqa: BLE001  a result goes through the author's types
+            self._event = _unexpected(error)
+
+    def raised(self, error: Exception) -> None:
+        """The function of the last `RunStep` raised `error`."""
+        step = self._done()
+        if isinstance(error, ToolError):
+            self._event = _tool_error(error)
+        elif isinstance(error, AskAgain):
+            try:
+                self._ask_again(step, error.reasons)
+            except TypeError as wrong:
+                self._event = _unexpected(wrong)
+        else:
+            self._event = _unexpected(error)
+
+    # How a round begins
+
+    def _begin(self, progress: Progress | None, *, expired: bool) -> None:
+        given: Mapping[str, JsonValue] = self.call.responses
+        if progress is not None and (trouble := "expired" if expired else self._trouble(progress)):
+            if progress.ran:
+                raise InvalidState(trouble, public=trouble)
+            self.progress, given, progress = Progress(call=progress.call), dict[str, JsonValue](), None
+        if progress is not None:
+            self.progress = progress
+            self.progress.step = self.step.name if progress.step else ""
+            responses.read_responses(self.progress, self.step.inputs, given)
+            return
+        self._given = self.tool.arguments.read(self.call.arguments, {})
+        self.progress.version = self.tool.version
+        self.progress.defaults = self.tool.arguments.defaults(self._given)
+        self.progress.given = self._given.digest
+        if self.tool.cold_answers:
+            responses.read_cold_answers(self.progress, self.step.inputs, given)
+
+    def _trouble(self, progress: Progress) -> str | None:
+        """Why progress that another build may have made cannot go on in this one, or None."""
+        try:
+            self._given = self.tool.arguments.read(self.call.arguments, progress.defaults)
+            step = self.toolbox.step_named(progress.step) if progress.step else self.tool.step
+            if step is not None and progress.version == self.tool.version and self._given.digest == progress.given:
+                self._values(step, progress)
+                return None
+        except (ToolError, ValueError):
+            pass
+        return "no_longer_fits"
+
+    # What comes next
+
+    def _next(self) -> Event:
+        step, walk = self.step, Walk(self.progress, self.call.client)
+        values = self._values(step, self.progress)
+        first = walk.through(step, values)
+        self._skipped = walk.skipped
+        if first is not None:
+            return self._run(*first)
+        return self._ask(walk.asks) if walk.asks else self._run(step, values)
+
+    def _values(self, step: Step, progress: Progress) -> dict[str, object]:
+        """The values of a step's parameters before its inputs, each a new object."""
+        if step is self.tool.step:
+            return copy.deepcopy(self._given.values)
+        values: dict[str, object] = {}
+        for name, taken in step.carried.items():
+            if name in progress.carried:
+                values[name] = taken.load(progress.carried[name])
+            elif name in progress.same:
+                values[name] = taken.load(self.tool.arguments.dump(self._given, name))
+            elif name not in step.inputs:
+                if taken.parameter.required:
+                    raise ValueError(f"nothing was handed on for {name}")
+                values[name] = taken.parameter.default()
+        return values
+
+    def _run(self, step: Step, values: Mapping[str, object]) -> RunStep:
+        self._functions += 1
+        if self._functions > MAX_FUNCTIONS:
+            raise ToolError(f"The call ran {MAX_FUNCTIONS} functions in one round without an end, at {step.name!r}.")
+        arguments = {name: values[name] for name in step.signature.parameters if name in values}
+        if step.signature.context is not None:
+            arguments[step.signature.context] = self._context(step)
+        return RunStep(step, arguments)
+
+    def _context(self, step: Step) -> Context:
+        place = self.step.name if step is self.step else f"{self.step.name}/{step.name}"
+        return Context(
+            call_id=self.progress.call,
+            idempotency_key=f"{self.progress.call}:{self.progress.n}:{place}",
+            round=self.progress.rounds,
+            principal=self.call.principal,
+            client=self.call.client,
+        )
+
+    def _ask(self, asks: Sequence[Ask]) -> NeedInput:
+        if self.progress.rounds >= self.tool.max_rounds:
+            raise ToolError(f"The call asked {self.progress.rounds} times without an end, at {self.step.name!r}.")
+        nothing_to_keep = self.tool.cold_answers and self.call.state is None and self.progress.is_bare
+        self.progress.rounds += 1
+        self.progress.open = {}
+        requests: dict[str, Mapping[str, JsonValue]] = {}
+        for ask in asks:
+            key = responses.open_key(self.progress, ask.item.path)
+            self.progress.open[key] = Open(ask.item.path, ask.item.pin, ask.asked)
+            requests[key] = ask.item.request(ask.values, ask.asked, self._why(ask.item.path))
+        return NeedInput(requests, keep=not nothing_to_keep)
+
+    def _why(self, path: str) -> str | None:
+        """Why an input is asked again, or the one whose function needs it."""
+        while path and path not in self.progress.why:
+            path = path.rpartition(".")[0]
+        return self.progress.why.get(path)
+
+    # What a function did
+
+    def _done(self) -> Step:
+        if not isinstance(self._event, RunStep):
+            raise RuntimeError("no function is running: call next_event() first")  # noqa: TRY004  a driver's mistake in order
+        step, self._event = self._event.step, None
+        self.progress.ran = True
+        return step
+
+    def _made(self, item: Input, value: object) -> None:
+        """An input's function returned a question or the value."""
+        if isinstance(value, Then):
+            raise TypeError(
+                f"{name_of(value.step)}: only a step can go on with then(); the function of {item.path!r} cannot"
+            )
+        if isinstance(value, (Elicit, Confirm)):
+            key = responses.open_key(self.progress, item.path)
+            self.progress.open[key] = Open(item.path, item.pin, item.made(value))
+        elif isinstance(value, Refused):
+            responses.refuse(self.progress, item, value.action)
+        else:
+            responses.settle(self.progress, item, item.dump(value))
+
+    def _go(self, going: Then) -> None:
+        """Make another step the current one."""
+        step = self.toolbox.step_of(going.step)
+        if step is None or not step.may_follow:
+            raise TypeError(f"then() goes to a step of {self.toolbox!r}; mark {name_of(going.step)} with its @step")
+        same = [name for name, value in going.carried.items() if self.tool.arguments.is_same(self._given, name, value)]
+        self.progress.n += 1
+        self.progress.step = step.name
+        self.progress.carried = {name: value for name, value in going.carried.items() if name not in same}
+        self.progress.same = same
+        self.progress.slots, self.progress.open, self.progress.why, self.progress.misfits = {}, {}, {}, {}
+
+    def _ask_again(self, step: Step, reasons: Mapping[str, str]) -> None:
+        prefix = "" if step is self.step else f"{step.name}."
+        for name, why in reasons.items():
+            path = prefix + name
+            if path not in self.step.inputs or path in self._skipped:
+                asked = [each.removeprefix(prefix) for each in self.step.inputs if each not in self._skipped]
+                raise TypeError(f"AskAgain({name}=...): {step.signature.where} asked for no {name!r}, but for {asked}")
+            for known in [each for each in self.progress.slots if each == path or each.startswith(f"{path}.")]:
+                del self.progress.slots[known]
+            self.progress.carried.pop(path, None)
+            self.progress.why[path] = responses.reason(why)
+        self.progress.n += 1
+
+
+def _tool_error(error: ToolError) -> Finished:
+    return Finished(Complete(str(error), is_error=True))
+
+
+def _unexpected(error: Exception) -> Finished:
+    return Finished(Complete(FAILED, is_error=True), error)

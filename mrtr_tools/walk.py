@@ -1,0 +1,126 @@
+"""One walk through the groups of a step: what is settled, what must be asked, what must run first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from pydantic import JsonValue
+
+from mrtr_tools import responses
+from mrtr_tools.calls import Client
+from mrtr_tools.errors import MissingCapability
+from mrtr_tools.inputs import Group, Input
+from mrtr_tools.marks import Refused
+from mrtr_tools.progress import Open, Progress
+from mrtr_tools.steps import Step
+
+__all__ = ["Ask", "Walk"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A question to send.
+
+    Attributes:
+        item: the input it belongs to.
+        asked: the question as a function made it, or None for a fixed one.
+        values: what its template may name.
+    """
+
+    item: Input
+    asked: dict[str, JsonValue] | None
+    values: Mapping[str, object]
+
+
+@dataclass(slots=True)
+class Walk:
+    """A walk from the top.
+
+    Attributes:
+        progress: what is settled so far; inputs that this client cannot be asked are settled on the way, where they
+            admit it.
+        client: who would be asked.
+        asks: the questions of the first group that is not settled.
+        skipped: paths of inputs whose condition says no.
+    """
+
+    progress: Progress
+    client: Client
+    asks: list[Ask] = field(default_factory=list[Ask])
+    skipped: set[str] = field(default_factory=set[str])
+
+    def through(self, owner: Step, values: dict[str, object]) -> tuple[Step, dict[str, object]] | None:
+        """Fill `values` group by group, up to the first group that is not settled.
+
+        Returns:
+            A function of an input that must run before anything is asked, with its values; else None.
+
+        Raises:
+            MissingCapability: a question must be asked that this client cannot show.
+        """
+        for group in owner.groups:
+            if group.only_if is not None and not group.only_if.holds(values):
+                self._skip(group, values)
+                continue
+            known = dict(values)
+            waiting = [item for item in group.inputs if item.name not in known and not self._settled(item, values)]
+            self._check_client(waiting, values)
+            waiting = [item for item in waiting if item.path not in self.progress.slots]
+            for item in waiting:
+                if item.maker is None or self._kept(item) is not None:
+                    self.asks.append(Ask(item, self._kept(item), known))
+                elif (first := self._before_making(item.maker, known)) is not None:
+                    return first
+            if waiting:
+                return None
+        return None
+
+    def _before_making(self, maker: Step, known: Mapping[str, object]) -> tuple[Step, dict[str, object]] | None:
+        """What must run so that an input's function can: one of its own inputs', or itself when they are settled."""
+        values = {
+            name: known[name] for name in maker.signature.parameters if name in known and name not in maker.carried
+        }
+        asked = len(self.asks)
+        first = self.through(maker, values)
+        return first if first is not None or len(self.asks) > asked else (maker, values)
+
+    def _settled(self, item: Input, values: dict[str, object]) -> bool:
+        """Whether the input has an answer that still stands; it goes into `values`."""
+        slot = self.progress.slots.get(item.path)
+        if slot is None:
+            return False
+        try:
+            if slot.pin not in item.pins or (slot.refused is not None and not item.admits_refused):
+                raise ValueError
+            if item.carried is not None:
+                values[item.name] = Refused(slot.refused) if slot.refused else item.carried.codec.load(slot.value)
+        except ValueError:
+            del self.progress.slots[item.path]
+            return False
+        return True
+
+    def _skip(self, group: Group, values: dict[str, object]) -> None:
+        for item in group.inputs:
+            if item.name not in values:
+                self.skipped.add(item.path)
+                if item.carried is not None:
+                    values[item.name] = item.carried.parameter.default()
+
+    def _kept(self, item: Input) -> dict[str, JsonValue] | None:
+        """The question that a function made for this input and that is still open."""
+        kept = self.progress.open.get(responses.open_key(self.progress, item.path), Open(item.path, ""))
+        return kept.asked
+
+    def _check_client(self, waiting: Iterable[Input], values: dict[str, object]) -> None:
+        required: dict[str, JsonValue] = {}
+        for item in waiting:
+            if (item.maker is not None and self._kept(item) is None) or self.client.supports(item.requires):
+                continue
+            if item.admits_refused:
+                responses.refuse(self.progress, item, "unsupported")
+                values[item.name] = Refused("unsupported")
+            else:
+                required |= item.requires
+        if required:
+            raise MissingCapability(required)
