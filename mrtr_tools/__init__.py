@@ -1,0 +1,20 @@
+"""MCP tools that ask before they can finish: plain step functions, a resumable state machine, a signed state."""
+
+from mrtr_tools.context import Context
+from mrtr_tools.errors import DefinitionError, ToolError
+from mrtr_tools.input_requests import Elicit, confirm
+from mrtr_tools.marks import AskAgain, Refused, needs_input, then
+from mrtr_tools.tools import Toolbox
+
+__all__ = [
+    "AskAgain",
+    "Context",
+    "DefinitionError",
+    "Elicit",
+    "Refused",
+    "ToolError",
+    "Toolbox",
+    "confirm",
+    "needs_input",
+    "then",
+]

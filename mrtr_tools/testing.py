@@ -1,0 +1,198 @@
+"""`Player`: whole conversations in memory, for authors' tests.
+
+    played = Player(toolbox).play("get_weather", {"location": "Paris"}, github_login="octocat")
+    assert played.text == "Sunny in Paris"
+    assert played.questions == ["github_login"]
+
+Every round goes through a real signer and through JSON, as it would between two machines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, cast
+
+import anyio
+from pydantic import JsonValue
+from pydantic_core import from_json, to_json
+
+from mrtr_tools.calls import Call, Client, Complete, InputRequired
+from mrtr_tools.keys import TESTING_KEY, read_key
+from mrtr_tools.marks import Refused
+from mrtr_tools.runner import handle_call
+from mrtr_tools.state import StateSigner
+from mrtr_tools.tools import Toolbox
+
+__all__ = ["Conversation", "Player", "respond"]
+
+ANYTHING: Final[Mapping[str, JsonValue]] = {"elicitation": {"form": {}}}
+_NUMBERED: Final = re.compile(r"-\d+$")
+
+
+@dataclass(slots=True)
+class Conversation:
+    """One tool call as it is played.
+
+    Attributes:
+        reply: the last reply: questions, or the result.
+        rounds: how many requests were sent.
+        questions: the wire keys that were asked, in the order of asking; a key asked twice stands there twice.
+        ran: the functions of the author that ran, in order; an input's function goes by its path.
+        messages: the texts of the questions, by wire key, as last asked.
+    """
+
+    player: Player = field(repr=False)
+    call: Call = field(repr=False)
+    reply: InputRequired | Complete = field(default_factory=lambda: InputRequired({}, None))
+    rounds: int = 0
+    questions: list[str] = field(default_factory=list[str])
+    ran: list[str] = field(default_factory=list[str])
+    messages: dict[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def done(self) -> bool:
+        """Whether the call is over."""
+        return isinstance(self.reply, Complete)
+
+    @property
+    def open(self) -> Mapping[str, Mapping[str, JsonValue]]:
+        """The open questions by wire key, as they go over the wire; empty when the call is over."""
+        return self.reply.requests if isinstance(self.reply, InputRequired) else {}
+
+    @property
+    def result(self) -> object:
+        """What the last step returned, or the text of a tool error.
+
+        Raises:
+            AssertionError: the call is not over.
+        """
+        if not isinstance(self.reply, Complete):
+            asks = ", ".join(self.open) or "another round"
+            raise AssertionError(f"the call is not over; it asks for {asks}")  # noqa: TRY004  what a test expects
+        return self.reply.value
+
+    @property
+    def text(self) -> str:
+        """The result as text."""
+        return str(self.result)
+
+    @property
+    def is_error(self) -> bool:
+        """Whether the call ended with a tool error."""
+        return isinstance(self.reply, Complete) and self.reply.is_error
+
+    async def send(self, responses: Mapping[str, JsonValue]) -> None:
+        """Send the next round with these raw ``inputResponses``."""
+        state = self.reply.state if isinstance(self.reply, InputRequired) else None
+        sent = cast(
+            "dict[str, JsonValue]",
+            from_json(to_json({"arguments": dict(self.call.arguments), "responses": dict(responses)})),
+        )
+        call = Call(
+            self.call.target,
+            cast("dict[str, JsonValue]", sent["arguments"]),
+            cast("dict[str, JsonValue]", sent["responses"]),
+            state,
+            self.player.principal,
+            Client(self.player.capabilities),
+        )
+        self.rounds += 1
+        self.reply = await handle_call(
+            self.player.toolbox, call, self.player.signer, lambda event: self.ran.append(event.step.name)
+        )
+        for key, request in self.open.items():
+            self.questions.append(key)
+            self.messages[key] = str(cast("dict[str, JsonValue]", request["params"])["message"])
+
+    async def answer(self, **answers: object) -> None:
+        """Answer open questions and send the next round; see `respond`. Questions without an answer stay open."""
+        await self.send(
+            {
+                key: respond(request, answers[name])
+                for key, request in self.open.items()
+                if (name := _named(key, answers))
+            }
+        )
+
+
+@dataclass(slots=True)
+class Player:
+    """Plays calls of a toolbox.
+
+    Attributes:
+        toolbox: whose tools are called.
+        capabilities: what the client declares, a `ClientCapabilities` object.
+        principal: who calls.
+        clock: seconds since 1970, for states that expire.
+    """
+
+    toolbox: Toolbox
+    capabilities: Mapping[str, JsonValue] = field(default_factory=lambda: ANYTHING)
+    principal: str | None = None
+    signer: StateSigner = field(
+        default_factory=lambda: StateSigner([read_key(TESTING_KEY, allow_testing=True)], "testing")
+    )
+
+    async def start(self, tool: str, arguments: Mapping[str, JsonValue] | None = None) -> Conversation:
+        """Send the first round of a call.
+
+        Raises:
+            RequestError: the request cannot be served.
+        """
+        conversation = Conversation(self, Call(tool, arguments or {}))
+        await conversation.send({})
+        return conversation
+
+    async def play_async(
+        self, tool: str, arguments: Mapping[str, JsonValue] | None = None, /, **answers: object
+    ) -> Conversation:
+        """Call a tool and answer what it asks, to its end.
+
+        Args:
+            tool: its name.
+            arguments: by their names on the wire.
+            answers: by input: see `respond`; an answer serves every time that its input is asked. A callable gets the
+                question (``method`` and ``params``) and gives the answer.
+
+        Raises:
+            RequestError: a request cannot be served.
+            AssertionError: something is asked that has no answer here.
+        """
+        conversation = await self.start(tool, arguments)
+        while not conversation.done:
+            if missing := [key for key in conversation.open if _named(key, answers) is None]:
+                raise AssertionError(
+                    f"{tool} asks for {missing[0]!r}: {conversation.messages[missing[0]]!r}; give it an answer"
+                )
+            await conversation.answer(**answers)
+        return conversation
+
+    def play(self, tool: str, arguments: Mapping[str, JsonValue] | None = None, /, **answers: object) -> Conversation:
+        """`play_async`, for tests that are not async."""
+        played: Conversation = anyio.run(lambda: self.play_async(tool, arguments, **answers))
+        return played
+
+
+def respond(request: Mapping[str, JsonValue], answer: object) -> JsonValue:
+    """The response to a question: `answer` as the content of a form.
+
+    Args:
+        request: the question, ``{"method": ..., "params": ...}``.
+        answer: the value of the form's only field; or all fields in a dict; or `Refused`; or a callable that gets
+            `request` and gives one of these.
+    """
+    if callable(answer) and not isinstance(answer, type):
+        answer = cast("Callable[[Any], object]", answer)(request)
+    if isinstance(answer, Refused):
+        return {"action": answer.action}
+    params = cast("dict[str, Any]", request["params"])
+    properties = cast("dict[str, JsonValue]", params["requestedSchema"]["properties"])
+    content = cast("object", answer) if isinstance(answer, dict) else {next(iter(properties)): answer}
+    return {"action": "accept", "content": cast("JsonValue", from_json(to_json(content)))}
+
+
+def _named(key: str, answers: Mapping[str, object]) -> str | None:
+    """Under which name the answer to a wire key is given: the key, or the input it is for."""
+    return key if key in answers else name if (name := _NUMBERED.sub("", key)) in answers else None
