@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any, Final, cast, get_args
 
@@ -34,8 +34,8 @@ class Misfit(ValueError):
 def checked(content: object, schema: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     """The answers by property; what was left empty, or never asked for, is left out.
 
-    ``"42"`` and ``42.0`` are taken as 42 and ``"true"`` as true. An empty text is no answer, unless the property is plain
-    text.
+    ``"42"`` and ``42.0`` are taken as 42 and ``"true"`` as true. An empty text is no answer, unless plain text
+    was asked for.
 
     Raises:
         Misfit: something required is missing, or does not fit.
@@ -160,7 +160,7 @@ DATE_TIME: Final = "a date and time such as 2026-07-28T09:30Z"
 EMAIL: Final = "an e-mail address"
 URI: Final = "an address such as https://example.com"
 
-_FORMATS: Final = {
+_FORMATS: Final[Mapping[str, tuple[re.Pattern[str], Callable[[str], object], str]]] = {
     "date": (re.compile(r"\d{4}-\d\d-\d\d", re.ASCII), date.fromisoformat, DATE),
     "date-time": (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*", re.ASCII), datetime.fromisoformat, DATE_TIME),
     "email": (re.compile(r"[^@\s]+@[^@\s]+"), str, EMAIL),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
@@ -10,6 +11,7 @@ from typing import Any, cast
 from pydantic import BaseModel, Field, JsonValue, ValidationError, create_model
 from pydantic.errors import PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema
+from pydantic_core import to_json, to_jsonable_python
 
 from mrtr_tools.errors import DefinitionError, ToolError
 from mrtr_tools.signatures import Carried
@@ -49,7 +51,7 @@ class Arguments:
         parameters: by name, in order; the tool's inputs are not among them.
 
     Raises:
-        DefinitionError: a default does not fit its own parameter, or two share a name on the wire.
+        DefinitionError: two of them share a name on the wire.
     """
 
     def __init__(self, where: str, parameters: Mapping[str, Carried]) -> None:
@@ -58,8 +60,6 @@ class Arguments:
         wire = [taken.parameter.wire_name for taken in parameters.values()]
         if len(set(wire)) < len(wire):
             raise DefinitionError(f"{where}: two arguments have the same name on the wire: {', '.join(wire)}")
-        for name, taken in parameters.items():
-            _check_default(where, name, taken)
         self._model = _model(where, self._fields, parameters)
         self.schema = self._schema()
 
@@ -84,7 +84,8 @@ class Arguments:
         for name in omitted:
             if name in defaults:
                 values[name] = self._parameters[name].load(defaults[name])
-        return Given(values, omitted, _digest(model))
+        dumped = model.model_dump(exclude_unset=True)
+        return Given(values, omitted, _digest({self._fields[key]: value for key, value in dumped.items()}))
 
     def defaults(self, given: Given) -> dict[str, JsonValue]:
         """The values of what the client left out, as JSON."""
@@ -104,7 +105,7 @@ class Arguments:
     def is_same(self, given: Given, name: str, value: JsonValue) -> bool:
         """Whether `value` is that argument, unchanged."""
         try:
-            return name in self._parameters and self.dump(given, name) == value
+            return name in self._parameters and to_json(self.dump(given, name)) == to_json(value)
         except ValueError:
             return False
 
@@ -134,20 +135,20 @@ def _model(where: str, fields: Mapping[str, str], parameters: Mapping[str, Carri
         raise DefinitionError(f"{where}: its arguments have no JSON schema: {error}") from error
 
 
-def _check_default(where: str, name: str, taken: Carried) -> None:
-    if taken.parameter.required or taken.parameter.field.default_factory is not None:
-        return
-    try:
-        taken.dump(taken.parameter.default())
-    except NotCarriable as error:
-        raise DefinitionError(
-            f"{where}: parameter {name!r}: its default does not fit its annotation ({error}); "
-            f"for None write {name}: ... | None = None"
-        ) from error
+def _digest(values: Mapping[str, object]) -> str:
+    """The same for equal values, in whatever order parameters, keys and members of sets come."""
+    told = json.dumps(to_jsonable_python(_ordered(values)), sort_keys=True)
+    return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 
-def _digest(model: BaseModel) -> str:
-    return hashlib.sha256(model.model_dump_json(exclude_unset=True).encode()).hexdigest()[:16]
+def _ordered(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _ordered(item) for key, item in cast("Mapping[Any, Any]", value).items()}
+    if isinstance(value, (set, frozenset)):
+        return sorted((to_jsonable_python(_ordered(item)) for item in cast("set[Any]", value)), key=repr)
+    if isinstance(value, (list, tuple)):
+        return [_ordered(item) for item in cast("list[Any]", value)]
+    return value
 
 
 def _told(error: ValidationError) -> str:

@@ -48,7 +48,7 @@ def _declared(declared: JsonValue | None, name: str, wanted: JsonValue) -> bool:
         return False
     if name == "elicitation" and not declared:
         declared = {"form": {}}
-    return not isinstance(wanted, dict) or all(declared.get(part) is not None for part in wanted)
+    return not isinstance(wanted, dict) or all(isinstance(declared.get(part), dict) for part in wanted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,10 @@ class Call:
         principal: who sent it, as the adapter authenticated them; None without authentication.
         client: what the client declared with this request.
         method: the protocol method.
+        digest: the `arguments_digest` of the arguments.
+
+    Raises:
+        InvalidParams: the arguments have no digest.
     """
 
     target: str
@@ -72,6 +76,10 @@ class Call:
     principal: str | None = field(default=None, repr=False)
     client: Client = field(default_factory=Client)
     method: str = "tools/call"
+    digest: str = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "digest", arguments_digest(self.arguments))
 
     @classmethod
     def read(
@@ -96,9 +104,7 @@ class Call:
         responses = _object(params, "inputResponses")
         if len(responses) > MAX_RESPONSES:
             raise InvalidParams(f"inputResponses holds more than {MAX_RESPONSES} answers")
-        arguments = _object(params, "arguments")
-        arguments_digest(arguments)
-        return cls(target, arguments, responses, state, principal, client, method)
+        return cls(target, _object(params, "arguments"), responses, state, principal, client, method)
 
 
 def _object(params: Mapping[str, object], name: str) -> Mapping[str, JsonValue]:
@@ -117,25 +123,30 @@ def arguments_digest(arguments: Mapping[str, JsonValue]) -> str:
     it is, without Unicode normalisation.
 
     Raises:
-        InvalidParams: a number is not finite, or the arguments are nested more than 64 deep.
+        InvalidParams: a number is not finite or has thousands of digits, text holds half a surrogate pair, or the
+            arguments are nested more than 64 deep.
     """
     try:
         text = json.dumps(
             _canonical(dict(arguments), MAX_DEPTH), sort_keys=True, allow_nan=False, separators=(",", ":")
         )
     except (ValueError, RecursionError):
-        raise InvalidParams("arguments hold a number that is not finite") from None
+        raise InvalidParams(
+            "arguments hold a number that is not finite or too long, or text that is no Unicode"
+        ) from None
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def _canonical(value: JsonValue, depth: int) -> JsonValue:
+    if isinstance(value, str) and not value.isascii():
+        value.encode()  # a lone surrogate is a ValueError
     if isinstance(value, float):
         return int(value) if value.is_integer() and abs(value) < MAX_EXACT else value
     if isinstance(value, (dict, list)):
         if depth == 0:
             raise InvalidParams(f"arguments are nested more than {MAX_DEPTH} deep")
         if isinstance(value, dict):
-            return {key: _canonical(item, depth - 1) for key, item in value.items()}
+            return {cast("str", _canonical(key, depth)): _canonical(item, depth - 1) for key, item in value.items()}
         return [_canonical(item, depth - 1) for item in value]
     return value
 

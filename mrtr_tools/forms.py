@@ -1,8 +1,8 @@
 """Annotation <-> the flat schema that elicitation allows; the content of an answer -> a value, or a misfit.
 
-`properties` makes the schema, `answers` holds the content against the schema that was sent; then the annotation makes the
-value of it, with pydantic. All that can be known of a form is worked out when it is made. See the protocol's page on
-elicitation, revision 2026-07-28.
+`properties` makes the schema and `answers` holds the content against the schema that was sent; then the annotation
+makes the value of it, with pydantic. All that can be known of a form is worked out when it is made. See the protocol's
+page on elicitation, revision 2026-07-28.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from mrtr_tools.answers import Misfit, checked, is_safe_decimal, sentence
-from mrtr_tools.properties import FormError, Property, class_of, is_typed_dict, property_of, read_type, wire_text
+from mrtr_tools.choices import FormError, choices_shown, listed, wire_text
+from mrtr_tools.properties import NO_CHOICES, Property, class_of, is_typed_dict, property_of, read_type
 from mrtr_tools.values import NotCarriable, adapter_for
 
 __all__ = ["Form", "FormError", "Misfit", "form_for", "schema_of"]
@@ -38,6 +39,7 @@ class Form:
         one: the property that is the parameter itself, unless its type has fields.
         element: makes a single value, to try choices with.
         fallback: gives the value when nothing at all was answered; None when something must be.
+        trouble: why the annotation alone is no form, when it is none.
     """
 
     schema: Schema
@@ -46,6 +48,7 @@ class Form:
     one: Property | None = field(default=None, repr=False)
     element: TypeAdapter[Any] | None = field(default=None, repr=False)
     fallback: Callable[[], object] | None = field(default=None, repr=False)
+    trouble: str = field(default="", repr=False)
 
     def read(self, content: object, sent: Mapping[str, JsonValue] | None = None) -> Any:
         """The value that the content of an accepted form stands for.
@@ -67,11 +70,13 @@ class Form:
         if not values and self.fallback is not None:
             return self.fallback()
         if self.one is None:
-            blanks = {item.field: None for item in self.properties.values() if item.blank}
+            blanks: dict[str, object] = {item.field: None for item in self.properties.values() if item.blank}
             return self._made(blanks | values)
-        if not values:
-            raise Misfit(f"{self.one.label} is missing.")
-        return self._made(next(iter(values.values())))
+        if values:
+            return self._made(next(iter(values.values())))
+        if self.one.blank:
+            return None
+        raise Misfit(f"{self.one.label} is missing.")
 
     def _made(self, value: object) -> Any:
         try:
@@ -97,12 +102,10 @@ class Form:
         if form is not None:
             schema = schema_of(form)
             if self.one is not None and len(cast("Schema", schema["properties"])) > 1:
-                raise FormError(
-                    f"{self.one.field!r} takes one value and the form asks for several; annotate it as dict"
-                )
+                raise FormError(f"{self.one.field!r} takes one value, the form asks for several; make it a dict")
             return schema
         if not self.schema:
-            raise FormError("its annotation alone is no form; give choices= or form=")
+            raise FormError(f"{self.trouble} (or give choices= or form=)")
         return self.schema
 
     def offering(self, choices: Sequence[object] | Mapping[str, str]) -> Schema:
@@ -112,38 +115,32 @@ class Form:
             choices: values that fit the annotation, or ``{value: label}``; a label never comes back as a value.
 
         Raises:
-            FormError: there are none, one does not fit, two read alike, or the parameter does not take one value or a list.
+            FormError: there are none, one does not fit, two read alike, or the parameter is of several fields.
         """
         one = self.one
         if one is None:
             raise FormError("choices go with a parameter that takes one value or a list, such as str or list[str]")
-        texts = [self._offered(one, choice) for choice in _listed(choices)]
+        texts = [self._offered(one, choice) for choice in listed(choices)]
         if len(set(texts)) != len(texts):
             raise FormError(f"{one.field!r}: two of the choices read alike")
-        options: Schema = {"enum": list[JsonValue](texts)}
-        if isinstance(choices, Mapping):
-            titled = [{"const": text, "title": label} for text, label in zip(texts, choices.values(), strict=True)]
-            options = {"anyOf" if one.many else "oneOf": cast("JsonValue", titled)}
-        spec = {key: value for key, value in one.spec.items() if key in _KEPT}
-        shown = spec.pop("default", None)
-        if shown is not None and set(shown if isinstance(shown, list) else [str(shown)]) <= set(texts):
-            spec["default"] = shown if isinstance(shown, list) else str(shown)
-        spec |= {"type": "array", "items": {"type": "string"} | options} if one.many else {"type": "string"} | options
+        labels = list(choices.values()) if isinstance(choices, Mapping) else None
+        spec: Schema = {key: one.spec[key] for key in _KEPT if key in one.spec}
+        spec |= choices_shown(texts, labels=labels, many=one.many)
+        shown = one.spec.get("default")
+        preset = shown if shown is None or isinstance(shown, list) else wire_text(shown)
+        if preset is not None and set(preset if isinstance(preset, list) else [preset]) <= set(texts):
+            spec["default"] = preset
         return _schema([dataclasses.replace(one, spec=spec)])
 
     def _offered(self, one: Property, choice: object) -> str:
-        text = wire_text(choice)
-        if one.choices:
-            fits = text in one.choices
-        else:
-            try:
-                made = cast("TypeAdapter[Any]", self.element).validate_python(text, strict=False)
-            except ValidationError:
-                fits = False
-            else:
-                fits = wire_text(made) == text or made == choice
-        if not fits:
-            raise FormError(f"{one.field!r}: the choice {text[:40]!r} does not fit its annotation")
+        """The text of a choice that fits the annotation."""
+        try:
+            text = wire_text(choice)
+            made = one.choices[text] if one.choices else cast("TypeAdapter[Any]", self.element).validate_python(text)
+        except (KeyError, ValueError):
+            made = text = None
+        if text is None or not (made == choice or (isinstance(choice, str) and wire_text(made) == text)):
+            raise FormError(f"{one.field!r}: the choice {choice!r:.40} does not fit its annotation")
         return text
 
 
@@ -162,32 +159,32 @@ def form_for(
         name: the parameter's name.
         field: alias, default, title and description, when they say more than the annotation.
         must_answer: whether it must be answered and shows no default, although it has one.
-        at_run_time: whether choices or a form may be given at run time, so that the annotation alone need not be a form.
+        at_run_time: whether choices or a form may be given at run time; the annotation alone need not be a form then.
 
     Raises:
         FormError: no flat form shows this annotation.
     """
     info = field or FieldInfo.from_annotation(cast("Any", annotation))
+    trouble = ""
     try:
         properties, one = _properties(annotation, name, info, must_answer=must_answer, at_run_time=at_run_time)
-    except FormError:
+    except FormError as error:
         if not at_run_time:
             raise
-        properties, one = [], None
+        properties, one, trouble = [], None, str(error)
     try:
         whole = adapter_for(annotation)
         element = adapter_for(one.element) if one is not None else None
     except NotCarriable as error:
         raise FormError(f"{name!r}: {error}") from error
     _check_defaults(properties)
-    shown = bool(properties) and not (one is not None and one.many and "items" not in one.spec)
+    if one is not None and one.many and "items" not in one.spec:
+        trouble = NO_CHOICES.format(name)
     by_name = {item.name: item for item in properties}
-    fallback: Callable[[], object] | None = None
-    if not must_answer and not info.is_required():
-        fallback = partial(info.get_default, call_default_factory=True)
-    elif one is not None and one.blank:
-        fallback = partial(dict[str, None]().get, one.field)
-    return Form(_schema(properties) if shown else {}, by_name, whole, one, element, fallback)
+    has_default = not must_answer and not info.is_required()
+    fallback = partial(info.get_default, call_default_factory=True) if has_default else None
+    schema = {} if trouble else _schema(properties, optional=has_default)
+    return Form(schema, by_name, whole, one, element, fallback, trouble)
 
 
 def _properties(
@@ -221,9 +218,11 @@ def schema_of(form: object) -> Schema:
     return form_for(form, name).schema
 
 
-def _schema(properties: Sequence[Property]) -> Schema:
+def _schema(properties: Sequence[Property], *, optional: bool = False) -> Schema:
+    """What is sent; when there is a default for the whole, nothing has to be answered."""
     schema: Schema = {"type": "object", "properties": {item.name: item.spec for item in properties}}
-    if required := [item.name for item in properties if item.required]:
+    required = [item.name for item in properties if item.required]
+    if required and not optional:
         schema["required"] = list[JsonValue](required)
     return schema
 
@@ -270,18 +269,7 @@ def _check_defaults(properties: Sequence[Property]) -> None:
                 raise FormError(f"{item.field!r}: its default does not fit: {misfit}") from misfit
 
 
-_KEPT: Final = frozenset({"title", "description", "default", "minItems", "maxItems"})
-
-
-def _listed(choices: object) -> list[object]:
-    if isinstance(choices, (str, bytes)) or not isinstance(choices, (Sequence, Mapping)):
-        raise FormError("choices= takes a list of values, or {value: label}")
-    if not choices:
-        raise FormError("choices= is empty; ask only when there is something to choose")
-    labels = list(cast("Mapping[object, object]", choices).values()) if isinstance(choices, Mapping) else []
-    if not all(isinstance(label, str) and label for label in labels):
-        raise FormError("choices={value: label} takes a text as the label of each value")
-    return list(cast("Sequence[object]", choices))
+_KEPT: Final = ("title", "description", "minItems", "maxItems")
 
 
 def _meant(known: Property, answer: JsonValue) -> object:

@@ -22,8 +22,8 @@ FORM: Final[Mapping[str, JsonValue]] = {"elicitation": {"form": {}}}
 class Elicit:
     """A form for the person on the other side.
 
-    In `needs_input` the message is a template over the step's parameters; returned from an input function it is sent as
-    it is.
+    In `needs_input` the message is a template over the step's parameters; returned from an input function it is sent
+    as it is.
 
     Attributes:
         message: the question.

@@ -61,6 +61,7 @@ class Input:
         maker: the function that makes the question or the value.
         form: the form of the parameter's annotation, or None when it has none.
         pins: the digest of its definition, and what it was under older names of the step.
+        uses: the parameters of the function it belongs to that it is asked or made from.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Input:
     maker: Step | None
     form: Form | None
     pins: tuple[str, ...]
+    uses: frozenset[str]
 
     @property
     def pin(self) -> str:

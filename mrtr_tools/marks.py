@@ -43,12 +43,12 @@ class Refused:
 class AskAgain(Exception):
     """Ask inputs of this step again, each with a reason: ``raise AskAgain(date="That day is full")``.
 
-    Raise it before the step has acted: the step's body runs again, with all its other inputs kept. An input that a
-    function made is made anew. It is no way to check a secret: a client can go back to an older state, so count such
-    tries on the server.
+    Raise it before the step has acted: the step's body runs again, with its other inputs kept. What was asked or made
+    because of the input goes with it: the price of another day is quoted anew, and a yes to the old one no longer
+    counts. It is no way to check a secret: a client can go back to an older state, so count such tries on the server.
     """
 
-    def __init__(self, **reasons: str) -> None:
+    def __init__(self, /, **reasons: str) -> None:
         if not reasons or not all(isinstance(cast("object", reason), str) and reason for reason in reasons.values()):
             raise TypeError('AskAgain takes a reason for each input to ask again: AskAgain(date="That day is full")')
         super().__init__(", ".join(reasons))
@@ -74,17 +74,14 @@ def needs_input(*, only_if: Callable[..., object] | None = None, **inputs: Input
     Raises:
         DefinitionError: what is given cannot be an input.
     """
-    if not inputs:
-        raise DefinitionError('needs_input needs at least one input: @needs_input(name="What is your name?")')
-    for name, source in inputs.items():
-        if not isinstance(source, (str, Elicit, Confirm)) and not callable(source):
-            raise DefinitionError(
-                f"input {name!r} is {type(source).__name__}; give a text, Elicit(...), confirm(...) or a function"
-            )
     if only_if is not None and not callable(only_if):
         raise DefinitionError(
             "only_if= takes a function over the step's parameters: only_if=lambda kind: kind == 'other'"
         )
+    if not inputs:
+        raise DefinitionError('needs_input needs at least one input: @needs_input(name="What is your name?")')
+    for name, source in inputs.items():
+        _check_input(name, source)
 
     def mark(function: F) -> F:
         if getattr(function, REGISTERED, None):
@@ -100,6 +97,14 @@ def needs_input(*, only_if: Callable[..., object] | None = None, **inputs: Input
     return mark
 
 
+def _check_input(name: str, source: object) -> None:
+    if not name.isidentifier():
+        raise DefinitionError(f"{name!r} cannot name an input; use a name that a parameter could have")
+    if not isinstance(source, (str, Elicit, Confirm)) and not callable(source):
+        kind = type(source).__name__
+        raise DefinitionError(f"input {name!r} is {kind}; give a text, Elicit(...), confirm(...) or a function")
+
+
 GROUPS = "__mrtr_groups__"
 REGISTERED = "__mrtr_step__"
 
@@ -112,6 +117,8 @@ def groups_of(function: object) -> list[NeedsInput]:
 
 def name_of(function: object) -> str:
     """How to call a function in a message."""
+    if isinstance(function, functools.partial):
+        return f"partial({name_of(cast('object', function.func))})"
     return getattr(function, "__qualname__", None) or repr(function)
 
 
@@ -141,7 +148,7 @@ class Then:
         self.carried = carried
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Then) and self.step == other.step and self.values == other.values
+        return isinstance(other, Then) and self.step == other.step and self.carried == other.carried
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -156,8 +163,8 @@ def then(step: Callable[..., R], /, **values: object) -> R: ...
 def then(step: Callable[..., object], /, **values: object) -> object:
     """Go on with another step, perhaps on another machine: ``return then(purchase, flight=flight)``.
 
-    It takes what the step takes. An input that is left out will be asked, one that is handed on will not. The values go
-    through JSON here and now.
+    It takes what the step takes. An input that is left out will be asked, one that is handed on will not. The values
+    go through JSON here and now.
 
     Returns:
         What to return from the step; to a type checker, what the other step returns.

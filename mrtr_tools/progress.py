@@ -10,13 +10,11 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Final, Literal, cast
 
 from pydantic import JsonValue
 
 __all__ = ["Open", "Progress", "Slot", "new_call_id"]
-
-_T = TypeVar("_T")
 
 
 def new_call_id() -> str:
@@ -101,7 +99,7 @@ class Progress:
 
     def to_json(self) -> dict[str, JsonValue]:
         """A JSON object that `from_json` turns back into an equal `Progress`; what is empty is left out."""
-        data: dict[str, JsonValue] = {"call": self.call, "step": self.step}
+        data: dict[str, JsonValue] = {"call": self.call}
         for name in _PLAIN:
             if value := cast("JsonValue", getattr(self, name)):
                 data[name] = value
@@ -118,19 +116,23 @@ class Progress:
         Raises:
             ValueError: the object was not written by a build that speaks the same format.
         """
+        plain: dict[str, Any] = dict(data)
+        slots, opened = plain.pop("slots", {}), plain.pop("open", {})
         try:
-            progress = cls(call=_typed(data["call"], str), step=_typed(data["step"], str))
-            for name, kind in _PLAIN.items():
-                if name in data:
-                    setattr(progress, name, _typed(data[name], kind))
-            progress.slots = {path: Slot(*row) for path, row in _rows(data.get("slots", {}))}
-            progress.open = {key: Open(*row) for key, row in _rows(data.get("open", {}))}
-        except (KeyError, TypeError) as error:
+            if not isinstance(plain["call"], str) or any(
+                type(plain[name]) is not _PLAIN[name] for name in plain.keys() - {"call"}
+            ):
+                raise TypeError
+            progress = cls(**plain)
+            progress.slots = {path: Slot(*_row(row)) for path, row in slots.items()}
+            progress.open = {key: Open(*_row(row)) for key, row in opened.items()}
+        except (KeyError, TypeError, AttributeError) as error:
             raise ValueError("not the progress of a call") from error
         return progress
 
 
-_PLAIN: dict[str, type] = {
+_PLAIN: Final[dict[str, type]] = {
+    "step": str,
     "born": int,
     "version": int,
     "n": int,
@@ -146,17 +148,10 @@ _PLAIN: dict[str, type] = {
 }
 
 
-def _typed(value: object, kind: type[_T]) -> _T:
-    if not isinstance(value, kind):
-        raise TypeError(f"expected {kind.__name__}")
-    return value
-
-
-def _rows(data: object) -> list[tuple[str, list[Any]]]:
-    return [
-        (name, cast("list[Any]", _typed(row, list)))
-        for name, row in cast("dict[str, object]", _typed(data, dict)).items()
-    ]
+def _row(row: object) -> list[Any]:
+    if not isinstance(row, list):
+        raise TypeError
+    return cast("list[Any]", row)
 
 
 def _trimmed(*row: JsonValue) -> list[JsonValue]:

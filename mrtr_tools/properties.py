@@ -11,8 +11,8 @@ annotation                                          shown as
 ``T | None``                                        T, not required
 ==================================================  =============================================================
 
-Whatever else is refused, with what to do instead. Only keys of the protocol's page on elicitation, revision 2026-07-28, are
-shown; other constraints, such as a pattern, still hold.
+Whatever else is refused, with what to do instead. Only keys of the protocol's page on elicitation, revision 2026-07-28,
+are shown; other constraints, such as a pattern, still hold.
 """
 
 from __future__ import annotations
@@ -24,26 +24,22 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from enum import Enum
 from pathlib import Path, PurePath
 from typing import Annotated, Any, Final, Literal, Union, cast, get_args, get_origin
 from uuid import UUID
 
 import pydantic
-from pydantic import BaseModel, JsonValue, RootModel
+from pydantic import BaseModel, JsonValue
 from pydantic.fields import FieldInfo
-from pydantic_core import PydanticUndefined, to_jsonable_python
+from pydantic_core import PydanticUndefined
 
 from mrtr_tools.answers import DATE, DATE_TIME, EMAIL, URI
+from mrtr_tools.choices import FormError, choices_in, choices_shown, wire_text
 
-__all__ = ["FormError", "Property", "class_of", "is_typed_dict", "property_of", "read_type", "wire_text"]
+__all__ = ["NO_CHOICES", "Property", "class_of", "is_typed_dict", "property_of", "read_type"]
 
 Spec = dict[str, JsonValue]
 """The schema of one property."""
-
-
-class FormError(TypeError):
-    """An annotation, or choices, that no flat form can show; the text names the field and the way out."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,11 +96,11 @@ def property_of(name: str, info: FieldInfo, *, must_answer: bool = False, at_run
     if many := get_origin(kind) is list:
         element = get_args(kind)[0]
         kind, _, _ = read_type(name, element)
-    choices = _choices(name, kind)
+    choices = choices_in(name, kind)
     if many:
         spec, noun = _many(name, kind, choices, at_run_time=at_run_time) | _lengths(notes, "Items"), "a list of choices"
     elif choices:
-        spec, noun = _one_of(choices), "one of the choices"
+        spec, noun = choices_shown([*choices]), "one of the choices"
     else:
         spec, noun = _plain(name, kind, notes, info.json_schema_extra)
     for key in ("title", "description"):
@@ -155,54 +151,18 @@ def _flat(notes: Iterable[object]) -> Iterator[object]:
 def _said(key: str, info: FieldInfo, notes: list[object]) -> str | None:
     """The title or description; the outermost one counts."""
     told = [info, *(note for note in reversed(notes) if isinstance(note, FieldInfo))]
-    return next((text for field in told if (text := cast("str | None", getattr(field, key)))), None)
-
-
-# Choices.
-
-
-def _choices(name: str, kind: object) -> Mapping[str, object]:
-    """What each choice of a `Literal` or an `Enum` looks like on the wire, and what it stands for."""
-    members = class_of(kind)
-    if get_origin(kind) is Literal:
-        values = list(cast("tuple[object, ...]", get_args(kind)))
-    elif members is not None and issubclass(members, Enum):
-        values = list[object](members)
-        if not values:
-            raise FormError(f"{name!r}: {members.__name__} has no members to choose from")
-    else:
-        return {}
-    choices = {wire_text(value): value for value in values}
-    if len(choices) != len(values):
-        raise FormError(f"{name!r}: two of its choices read alike; give them texts that can be told apart")
-    return choices
-
-
-def wire_text(value: object) -> str:
-    """The text of a choice; an enum member is its value if that is a text or a number, else its name.
-
-    Raises:
-        ValueError: there is no text for such a value.
-    """
-    if isinstance(value, Enum):
-        of = cast("object", value.value)
-        return str(of) if isinstance(of, (str, int, float)) and not isinstance(of, bool) else value.name
-    if isinstance(value, str):
-        return value
-    data = cast("object", to_jsonable_python(value))
-    return str(data).lower() if isinstance(data, bool) else str(data)
-
-
-def _one_of(choices: Iterable[str]) -> Spec:
-    return {"type": "string", "enum": list[JsonValue](choices)}
+    return next((cast("str", text) for one in told if (text := getattr(one, key))), None)
 
 
 def _many(name: str, kind: object, choices: Mapping[str, object], *, at_run_time: bool) -> Spec:
     if choices:
-        return {"type": "array", "items": _one_of(choices)}
+        return choices_shown([*choices], many=True)
     if at_run_time and kind in _TYPES:
         return {"type": "array"}
-    raise FormError(f"{name!r}: a form shows a list only as choices; use list[Literal[...]], list[an Enum] or choices=")
+    raise FormError(NO_CHOICES.format(name))
+
+
+NO_CHOICES: Final = "{!r}: a form shows a list only as choices; use list[Literal[...]] or list[an Enum]"
 
 
 def _default(value: object, *, many: bool, as_text: bool) -> JsonValue:
@@ -211,8 +171,6 @@ def _default(value: object, *, many: bool, as_text: bool) -> JsonValue:
         return [wire_text(item) for item in cast("Iterable[object]", value)]
     return wire_text(value) if as_text else cast("JsonValue", value)
 
-
-# Everything else.
 
 _TYPES: Final[Mapping[object, tuple[str, str | None, str]]] = {
     str: ("string", None, "text"),
@@ -281,14 +239,10 @@ def _noted(notes: list[object], key: str) -> list[Any]:
 
 def _instead(kind: object) -> str:
     """Why no form shows a type, and what to do."""
-    found = class_of(get_origin(kind) or kind)
+    found = class_of(get_origin(kind) or kind) or object
     spelled = kind.__name__ if isinstance(kind, type) else str(kind)
-    if found is None:
-        found = object
     if issubclass(found, (pydantic.SecretStr, pydantic.SecretBytes, pydantic.Secret)):
         return "a form must not ask for a secret; send the person to a page of your own with ElicitUrl"
-    if issubclass(found, RootModel):
-        return f"{spelled} wraps one value; use the type inside it"
     if issubclass(found, BaseModel) or dataclasses.is_dataclass(found) or is_typed_dict(found):
         return (
             f"a form is flat and cannot hold {spelled}; make it an input of its own, or move its fields into this form"

@@ -12,9 +12,10 @@ from mrtr_tools.errors import ToolError
 from mrtr_tools.forms import Misfit
 from mrtr_tools.inputs import Input
 from mrtr_tools.progress import Open, Progress, Slot
+from mrtr_tools.steps import Step
 from mrtr_tools.templates import shown
 
-__all__ = ["open_key", "read_cold_answers", "read_responses", "reason", "refuse", "settle"]
+__all__ = ["forget", "open_key", "read_cold_answer", "read_responses", "reason", "refuse", "settle"]
 
 MAX_MISFITS: Final = 3
 MAX_REASON: Final = 500
@@ -40,20 +41,14 @@ def read_responses(progress: Progress, inputs: Mapping[str, Input], responses: M
             _take(progress, item, question, responses[key])
 
 
-def read_cold_answers(progress: Progress, inputs: Mapping[str, Input], responses: Mapping[str, JsonValue]) -> None:
-    """Take answers that came before the question: to fixed forms, never to a confirm.
+def read_cold_answer(progress: Progress, item: Input, response: JsonValue) -> None:
+    """Take an answer that came before its question: to a fixed form, never to a confirm.
 
     Raises:
         ToolError: something was refused that must not be.
     """
-    for item in inputs.values():
-        if (
-            item.question is not None
-            and not item.question.confirms
-            and item.path == item.name
-            and item.path in responses
-        ):
-            _take(progress, item, Open(item.path, item.pin), responses[item.path])
+    if item.question is not None and not item.question.confirms and item.path not in progress.slots:
+        _take(progress, item, Open(item.path, item.pin), response)
 
 
 def settle(progress: Progress, item: Input, value: JsonValue) -> None:
@@ -73,6 +68,36 @@ def refuse(progress: Progress, item: Input, action: Literal["decline", "cancel",
         raise ToolError(f"The request for {item.path!r} {told[action]}.")
     progress.slots[item.path] = Slot(item.pin, None, action)
     progress.why.pop(item.path, None)
+
+
+def forget(progress: Progress, step: Step, path: str) -> None:
+    """Unsettle an input of the current step, and whatever was asked or made because of it."""
+    owner, prefix = step, ""
+    *outer, last = path.split(".")
+    for name in outer:
+        _forget(progress, owner, prefix + name, inner=False)
+        prefix += f"{name}."
+        owner = cast("Step", step.inputs[prefix[:-1]].maker)
+    _forget(progress, owner, prefix + last, inner=True)
+
+
+def _forget(progress: Progress, owner: Step, path: str, *, inner: bool) -> None:
+    """Unsettle one input of `owner`, with what its function asked where `inner`, and the inputs that follow from it."""
+    changed: set[str] = set()
+    handed = {*progress.carried, *progress.same} - {path}
+    for item in (item for group in owner.groups for item in group.inputs):
+        if item.path not in handed and (item.path == path or changed & item.uses):
+            changed.add(item.name)
+            _drop(progress, item.path, inner=inner or item.path != path)
+    progress.carried.pop(path, None)
+    progress.same = [name for name in progress.same if name != path]
+
+
+def _drop(progress: Progress, path: str, *, inner: bool) -> None:
+    for known in [known for known in progress.slots if known == path or (inner and known.startswith(f"{path}."))]:
+        del progress.slots[known]
+    for key in [key for key, question in progress.open.items() if question.path == path]:
+        del progress.open[key]
 
 
 def reason(text: str) -> str:

@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import types
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Union, cast, get_args, get_origin, is_typeddict
+from typing import Annotated, Any, Final, cast, get_args, get_origin
 
 from pydantic import BaseModel, JsonValue, TypeAdapter
 from pydantic.errors import PydanticUserError
+from pydantic_core import from_json, to_json
+from typing_extensions import is_typeddict
 
 from mrtr_tools.arguments import PlainJsonSchema
-from mrtr_tools.marks import Refused, Then
+from mrtr_tools.marks import Refused
+from mrtr_tools.signatures import without_refused
 
 __all__ = ["Output", "output_of"]
 
-_OWN: Final[tuple[Any, ...]] = (Refused, Then)
 _SILENT: Final[tuple[Any, ...]] = (Any, object, dict, list, tuple, set, frozenset, Mapping, inspect.Signature.empty)
 
 
@@ -43,21 +44,28 @@ class Output:
         Raises:
             ValueError: it is not what the tool's return annotation promises.
         """
-        content = self._adapter.dump_python(self._adapter.validate_python(value), mode="json", by_alias=True)
+        known = self._adapter.validate_python(value, by_alias=True, by_name=True)
+        if isinstance(known, BaseModel):  # with the fields of a subclass
+            content = known.model_dump(mode="json", by_alias=True)
+        else:
+            content = self._adapter.dump_python(known, mode="json", by_alias=True)
+        from_json(to_json(content, inf_nan_mode="constants"), allow_inf_nan=False)  # a NaN is no JSON
         return {"result": content} if self.wrapped else content
 
 
 def output_of(annotation: object) -> Output | None:
     """The output of a function with this return annotation, or None when it says too little for a schema."""
-    kept = _own_types_removed(annotation)
-    if kept is None or not _says_something(kept):
+    kept: Any = without_refused(annotation)[0]
+    if kept is None or kept in _SILENT or not _is_plain(kept):
         return None
     try:
         adapter: TypeAdapter[Any] = TypeAdapter(kept)
         schema = adapter.json_schema(mode="serialization", by_alias=True, schema_generator=PlainJsonSchema)
     except (PydanticUserError, TypeError):
         return None
-    wrapped = not _is_object(kept)
+    if "$ref" in schema:  # a model that holds itself
+        schema = {**schema["$defs"][schema["$ref"].rpartition("/")[2]], "$defs": schema["$defs"]}
+    wrapped = not (_is_object(kept) and schema.get("type") == "object")
     if wrapped:
         definitions = schema.pop("$defs", None)
         schema = {"type": "object", "properties": {"result": schema}, "required": ["result"]}
@@ -66,29 +74,19 @@ def output_of(annotation: object) -> Output | None:
     return Output(cast("dict[str, JsonValue]", schema), wrapped, adapter)
 
 
-def _own_types_removed(annotation: Any) -> Any:
-    if get_origin(annotation) not in (Union, types.UnionType):
-        return None if annotation in _OWN else annotation
-    kept = tuple(part for part in get_args(annotation) if part not in _OWN)
-    return cast("Any", Union)[kept] if kept else None
-
-
-def _says_something(annotation: Any) -> bool:
-    if get_origin(annotation) is Annotated:
-        return _says_something(get_args(annotation)[0])
-    if annotation in _SILENT:
+def _is_plain(annotation: Any) -> bool:
+    """Whether it is free of types that stand for content, or for no result at all."""
+    if annotation is Refused or getattr(annotation, "__module__", "").partition(".")[0] in ("mcp", "mcp_types"):
         return False
-    if getattr(annotation, "__module__", "").startswith("mcp"):
-        return False
-    return all(_says_something(part) for part in get_args(annotation) if isinstance(part, type) or get_origin(part))
+    return all(_is_plain(part) for part in get_args(annotation))
 
 
 def _is_object(annotation: Any) -> bool:
     if get_origin(annotation) is Annotated:
         return _is_object(get_args(annotation)[0])
     if get_origin(annotation) is dict:
-        return get_args(annotation)[0] is str
+        return get_args(annotation)[:1] == (str,)
     return is_typeddict(annotation) or (
         isinstance(annotation, type)
-        and (issubclass(annotation, BaseModel) or hasattr(annotation, "__dataclass_fields__"))
+        and (issubclass(annotation, BaseModel) or dataclasses.is_dataclass(cast("object", annotation)))
     )

@@ -1,10 +1,9 @@
 """`Round`: the state machine of one round.
 
-A call is played in rounds. Each round begins with what the call has so far (`Progress`) and one request (`Call`), runs
-functions of the author, and ends with questions or a result. `Round` decides what comes next; it does no I/O and awaits
-nothing, so that one machine serves a request, a durable task, an old client and a test alike. Whoever drives it does
-what `next_event` says and reports
-back:
+A call is played in rounds. Each round begins with what the call has so far (`Progress`) and one request (`Call`),
+runs functions of the author, and ends with questions or a result. `Round` decides what comes next; it does no I/O and
+awaits nothing, so that one machine serves a request, a durable task, an old client and a test alike. Whoever drives
+it does what `next_event` says and reports back:
 
     event = round.next_event()
     RunStep    ->  call event.step's function with event.arguments; then round.returned(value) or round.raised(error)
@@ -18,8 +17,8 @@ returns is the result, or a `then` that makes another step the current one.
 The promises:
 
 1. Each time a call comes to a step its body runs once, except: the process dies inside it; a client sends the same
-   state twice, or its very first request twice; it raised `AskAgain`. The idempotency key is call id : n : place, where
-   n counts `then` and `AskAgain`. An exception ends the call; effects of earlier steps stand.
+   state twice, or its very first request twice; it raised `AskAgain`. The idempotency key is call id : n : place,
+   where n counts `then` and `AskAgain`. An exception ends the call; effects of earlier steps stand.
 2. A step sees what it takes: handed-on values, its inputs, its `Context`; nothing else.
 3. Responses are read once, when the round begins, against the questions that are open. Unknown keys are ignored;
    missing answers are asked again under the same key; settled ones are never asked again. A key is never used again in
@@ -53,7 +52,7 @@ from mrtr_tools import responses
 from mrtr_tools.arguments import Given
 from mrtr_tools.calls import Call, Complete
 from mrtr_tools.context import Context
-from mrtr_tools.errors import InvalidParams, InvalidState, MissingCapability, ToolError
+from mrtr_tools.errors import InvalidParams, InvalidState, MissingCapability, RequestError, ToolError
 from mrtr_tools.input_requests import Confirm, Elicit
 from mrtr_tools.inputs import Input
 from mrtr_tools.marks import AskAgain, Refused, Then, name_of
@@ -137,11 +136,16 @@ class Round:
         self._given = Given({}, (), "")
         self._event: Event | None = None
         self._functions = 0
+        self._cold: dict[str, JsonValue] = {}
         self._skipped: set[str] = set()
         try:
             self._begin(progress, expired=expired)
         except ToolError as error:
             self._event = _tool_error(error)
+        except RequestError:
+            raise
+        except Exception as error:  # noqa: BLE001  validators and defaults are the author's code
+            self._event = _unexpected(error)
 
     @property
     def step(self) -> Step:
@@ -187,6 +191,7 @@ class Round:
     def raised(self, error: Exception) -> None:
         """The function of the last `RunStep` raised `error`."""
         step = self._done()
+        error = _alone(error)
         if isinstance(error, ToolError):
             self._event = _tool_error(error)
         elif isinstance(error, AskAgain):
@@ -208,6 +213,7 @@ class Round:
         if progress is not None:
             self.progress = progress
             self.progress.step = self.step.name if progress.step else ""
+            self.progress.defaults = self.tool.arguments.defaults(self._given)
             responses.read_responses(self.progress, self.step.inputs, given)
             return
         self._given = self.tool.arguments.read(self.call.arguments, {})
@@ -215,7 +221,7 @@ class Round:
         self.progress.defaults = self.tool.arguments.defaults(self._given)
         self.progress.given = self._given.digest
         if self.tool.cold_answers:
-            responses.read_cold_answers(self.progress, self.step.inputs, given)
+            self._cold = {name: given[name] for name in self.step.inputs if name in given and "." not in name}
 
     def _trouble(self, progress: Progress) -> str | None:
         """Why progress that another build may have made cannot go on in this one, or None."""
@@ -232,7 +238,7 @@ class Round:
     # What comes next
 
     def _next(self) -> Event:
-        step, walk = self.step, Walk(self.progress, self.call.client)
+        step, walk = self.step, Walk(self.progress, self.call.client, self._cold)
         values = self._values(step, self.progress)
         first = walk.through(step, values)
         self._skipped = walk.skipped
@@ -328,19 +334,32 @@ class Round:
         self.progress.carried = {name: value for name, value in going.carried.items() if name not in same}
         self.progress.same = same
         self.progress.slots, self.progress.open, self.progress.why, self.progress.misfits = {}, {}, {}, {}
+        self._cold = {}
 
     def _ask_again(self, step: Step, reasons: Mapping[str, str]) -> None:
-        prefix = "" if step is self.step else f"{step.name}."
         for name, why in reasons.items():
-            path = prefix + name
-            if path not in self.step.inputs or path in self._skipped:
-                asked = [each.removeprefix(prefix) for each in self.step.inputs if each not in self._skipped]
+            path = self._path_of(name, "" if step is self.step else step.name)
+            if path is None:
+                asked = ", ".join(each for each in self.step.inputs if each not in self._skipped) or "nothing"
                 raise TypeError(f"AskAgain({name}=...): {step.signature.where} asked for no {name!r}, but for {asked}")
-            for known in [each for each in self.progress.slots if each == path or each.startswith(f"{path}.")]:
-                del self.progress.slots[known]
-            self.progress.carried.pop(path, None)
+            responses.forget(self.progress, self.step, path)
             self.progress.why[path] = responses.reason(why)
         self.progress.n += 1
+
+    def _path_of(self, name: str, inside: str) -> str | None:
+        """The input that a name means: one of the function's own, or one of those around it; None when not settled."""
+        path = f"{inside}.{name}" if inside else name
+        if path not in self.step.inputs:
+            return self._path_of(name, inside.rpartition(".")[0]) if inside else None
+        around = {path, *(path[:end] for end, letter in enumerate(path) if letter == ".")}
+        settled = {*self.progress.slots, *self.progress.carried, *self.progress.same}
+        return path if around & settled and not around & self._skipped else None
+
+
+def _alone(error: Exception) -> Exception:
+    """What one task of a task group raised, for itself."""
+    inner = cast("Sequence[Exception]", getattr(error, "exceptions", ()))
+    return _alone(inner[0]) if len(inner) == 1 and isinstance(error, BaseExceptionGroup) else error
 
 
 def _tool_error(error: ToolError) -> Finished:

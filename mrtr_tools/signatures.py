@@ -8,7 +8,7 @@ import inspect
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Union, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Self, Union, cast, get_args, get_origin, get_type_hints
 
 from pydantic import JsonValue
 from pydantic.errors import PydanticUserError
@@ -20,7 +20,7 @@ from mrtr_tools.errors import DefinitionError
 from mrtr_tools.marks import Refused, name_of
 from mrtr_tools.values import Codec, NotCarriable
 
-__all__ = ["Parameter", "Signature", "read_signature"]
+__all__ = ["Carried", "Parameter", "Signature", "read_signature", "without_refused"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,6 +96,7 @@ class Signature:
 
     Attributes:
         function: the function as the author gave it.
+        plain: the function itself, under partials, methods and wrappers.
         where: how messages call it.
         parameters: what it takes, without its `Context`.
         context: the name of the parameter that takes the `Context`, or None.
@@ -104,6 +105,7 @@ class Signature:
     """
 
     function: Callable[..., object]
+    plain: types.FunctionType
     where: str
     parameters: Mapping[str, Parameter]
     context: str | None
@@ -120,9 +122,22 @@ class Signature:
         if parameter.annotation is None:
             raise DefinitionError(f"{self.where}: parameter {name!r} has no annotation; say what it is: {name}: str")
         try:
-            return Carried(parameter, Codec(parameter.annotation))
+            carried = Carried(parameter, Codec(parameter.annotation))
         except NotCarriable as error:
             raise DefinitionError(f"{self.where}: parameter {name!r}: {error}") from error
+        if not parameter.required and parameter.field.default_factory is None:
+            self._check_default(carried)
+        return carried
+
+    def _check_default(self, carried: Carried) -> None:
+        name, default = carried.parameter.name, carried.parameter.default()
+        try:
+            carried.dump(default)
+        except NotCarriable as error:
+            trouble = f"its default {default!r} is none of its values: {error}"
+            raise DefinitionError(
+                f"{self.where}: parameter {name!r}: {trouble}; for None write {name}: ... | None = None"
+            ) from error
 
 
 def read_signature(function: Callable[..., object]) -> Signature:
@@ -132,6 +147,8 @@ def read_signature(function: Callable[..., object]) -> Signature:
         DefinitionError: it is no function, or takes something that cannot be passed by name.
     """
     where = name_of(function)
+    if isinstance(function, classmethod):
+        raise DefinitionError(f"{where} is a class method of no class yet; register it bound: toolbox.step(Shop.pay)")
     plain = _plain(function)
     if not isinstance(plain, types.FunctionType):
         raise DefinitionError(f"{where} is not a function or method; give the function it stands for")
@@ -140,17 +157,32 @@ def read_signature(function: Callable[..., object]) -> Signature:
     bound = cast("dict[str, object]", getattr(function, "keywords", {}))
     hints = _hints(plain, where)
     parameters: dict[str, Parameter] = {}
-    context: str | None = None
+    contexts: list[str] = []
     for name, raw in inspect.signature(function).parameters.items():
         if name in bound:
             continue
         _refuse_kinds(where, raw)
-        if hints.get(name) is Context:
-            context = name
+        if _is_context(where, name, hints.get(name)):
+            contexts.append(name)
         else:
             parameters[name] = _parameter(where, raw, hints.get(name))
+    if len(contexts) > 1:
+        raise DefinitionError(f"{where}: parameters {' and '.join(contexts)} both take the Context; one is enough")
+    context = contexts[0] if contexts else None
     returns = hints.get("return", inspect.Signature.empty)
-    return Signature(function, where, parameters, context, returns, _is_async(function, plain))
+    return Signature(function, plain, where, parameters, context, returns, _is_async(function, plain))
+
+
+def _is_context(where: str, name: str, hint: object) -> bool:
+    """Whether a parameter takes the `Context`: ``ctx: Context``, or ``ctx: Context | None = None``."""
+    parts = [part for part in get_args(hint) if part is not type(None)]
+    if hint is Context or parts == [Context]:
+        return True
+    if Context in parts:
+        raise DefinitionError(
+            f"{where}: parameter {name!r} takes the Context and something else; write: {name}: Context"
+        )
+    return False
 
 
 def _plain(function: object) -> object:
@@ -193,14 +225,14 @@ def _refuse_kinds(where: str, raw: inspect.Parameter) -> None:
         raise DefinitionError(
             f"{where}: parameter {raw.name!r} is positional only; steps are called by name: take the / away"
         )
-    if raw.name == "self" and raw.annotation is raw.empty:
+    if raw.name in ("self", "cls") and raw.annotation in (raw.empty, Self, "Self"):
         raise DefinitionError(f"{where} is a method of no object yet; register it bound: toolbox.step(shop.pay)")
 
 
 def _parameter(where: str, raw: inspect.Parameter, hint: object) -> Parameter:
     if hint is None:
         return Parameter(raw.name, None, FieldInfo(default=_default(raw)), admits_refused=False)
-    annotation, admits_refused = _without_refused(hint)
+    annotation, admits_refused = without_refused(hint)
     if annotation is None:
         raise DefinitionError(
             f"{where}: parameter {raw.name!r} admits nothing but Refused; write: {raw.name}: str | Refused"
@@ -213,6 +245,12 @@ def _parameter(where: str, raw: inspect.Parameter, hint: object) -> Parameter:
         )
     except (PydanticUserError, TypeError) as error:
         raise DefinitionError(f"{where}: parameter {raw.name!r}: {error}") from error
+    if field_info.validation_alias not in (None, field_info.alias):
+        raise DefinitionError(
+            f"{where}: parameter {raw.name!r} has a validation_alias; its name on the wire is Field(alias=...)"
+        )
+    if isinstance(raw.default, FieldInfo) and field_info.metadata:
+        annotation = cast("Any", Annotated)[(field_info.annotation, *field_info.metadata)]
     return Parameter(raw.name, annotation, field_info, admits_refused)
 
 
@@ -220,16 +258,17 @@ def _default(raw: inspect.Parameter) -> object:
     return PydanticUndefined if raw.default is raw.empty else raw.default
 
 
-def _without_refused(annotation: object) -> tuple[object, bool]:
+def without_refused(annotation: object) -> tuple[object, bool]:
+    """An annotation without `Refused`, None when nothing is left, and whether it was there."""
     origin = get_origin(annotation)
     if annotation is Refused:
         return None, True
     if origin is Annotated:
-        inner, admits = _without_refused(get_args(annotation)[0])
+        inner, admits = without_refused(get_args(annotation)[0])
         metadata = cast("tuple[object, ...]", cast("Any", annotation).__metadata__)
         return (inner and cast("Any", Annotated)[(inner, *metadata)]), admits
     if origin is Union or origin is types.UnionType:
-        parts = [_without_refused(part) for part in get_args(annotation)]
+        parts = [without_refused(part) for part in get_args(annotation)]
         kept = tuple(part for part, _ in parts if part is not None)
         return (cast("Any", Union)[kept] if kept else None), any(admits for _, admits in parts)
     return annotation, False

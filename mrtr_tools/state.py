@@ -47,7 +47,7 @@ from itsdangerous import Signer
 from pydantic import JsonValue
 from pydantic_core import from_json, to_json
 
-from mrtr_tools.calls import Call, arguments_digest
+from mrtr_tools.calls import Call
 from mrtr_tools.errors import InvalidState, StateTooLarge
 from mrtr_tools.keys import InvalidKey, Key, read_keys
 from mrtr_tools.progress import Progress
@@ -165,11 +165,10 @@ class StateSigner:
 
         Raises:
             StateTooLarge: the payload exceeds `MAX_PAYLOAD`; names the largest values.
-            InvalidParams: the arguments have no digest (`arguments_digest`).
         """
         now = int(self._clock())
         progress.born = progress.born or now
-        arguments, principal = arguments_digest(call.arguments), _principal_digest(call.principal, progress.call)
+        arguments, principal = call.digest, _principal_digest(call.principal, progress.call)
         payload = to_json([FORMAT, now, progress.to_json(), call.method, call.target, arguments, principal])
         if len(payload) > MAX_PAYLOAD:
             raise StateTooLarge(_too_large(progress, len(payload)))
@@ -206,7 +205,7 @@ class StateSigner:
             check = "target"
             _require(target == call.target)
             check = "arguments"
-            _require(arguments == arguments_digest(call.arguments))
+            _require(arguments == call.digest)
             check = "principal"
             _require(principal == _principal_digest(call.principal, progress.call))
             check = "future"

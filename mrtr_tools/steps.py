@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, cast
+from typing import Final
 
 from pydantic import JsonValue
 
@@ -18,7 +18,7 @@ from mrtr_tools.input_requests import Confirm, Elicit
 from mrtr_tools.inputs import Condition, Group, Input, Question, all_inputs, fixed_question, pin_of, takes_yes
 from mrtr_tools.marks import InputSource, NeedsInput, groups_of
 from mrtr_tools.signatures import Carried, Signature, read_signature
-from mrtr_tools.templates import TemplateError
+from mrtr_tools.templates import Field, TemplateError, attribute_type, try_format
 from mrtr_tools.values import NotCarriable
 
 __all__ = ["Step", "read_step"]
@@ -62,9 +62,10 @@ class Step:
         for name, parameter in self.carried.items():
             if name not in values and name not in self.inputs and parameter.parameter.required:
                 raise TypeError(f"then({self.name}): {name!r} is missing")
-            if name in values:
+            fresh = parameter.parameter.field.default_factory is not None and name not in self.inputs
+            if name in values or fresh:  # a default that is made is made once, here
                 try:
-                    handed[name] = parameter.dump(values[name])
+                    handed[name] = parameter.dump(values[name] if name in values else parameter.parameter.default())
                 except NotCarriable as error:
                     raise TypeError(f"then({self.name}): {name!r}: {error}") from error
         return handed
@@ -113,39 +114,41 @@ class _Reader:
                 f"{self.signature.where}: a group asks for at most {MAX_OPEN} inputs; stack a second one"
             )
         condition = self._condition(group, known)
-        inputs = tuple(
-            self._input(name, source, known, conditional=condition is not None) for name, source in group.inputs.items()
-        )
+        inputs = tuple(self._input(name, source, known, condition) for name, source in group.inputs.items())
         return Group(inputs, condition)
 
     def _condition(self, group: NeedsInput, known: frozenset[str]) -> Condition | None:
         if group.only_if is None:
             return None
-        names = tuple(read_signature(group.only_if).parameters)
+        condition = read_signature(group.only_if)
+        if condition.is_async or condition.context:
+            inputs = ", ".join(group.inputs)
+            raise DefinitionError(f"{self.signature.where}: only_if= of {inputs} is no pure function of values")
+        names = tuple(condition.parameters)
         if unknown := [name for name in names if name not in known]:
             raise self._unknown("only_if= of " + ", ".join(group.inputs), unknown[0], known)
         return Condition(group.only_if, names)
 
-    def _input(self, name: str, source: InputSource, known: frozenset[str], *, conditional: bool) -> Input:
+    def _input(self, name: str, source: InputSource, known: frozenset[str], condition: Condition | None) -> Input:
         taken = self.carried.get(name)
-        self._check_parameter(name, source, taken, conditional=conditional)
-        path = self.prefix + name
-        if isinstance(source, Confirm):
-            question = self._question(name, source, None, known)
-            return Input(name, path, taken, question, None, None, self._pins(path, "confirm", question))
-        form = self._form(name, source, conditional=conditional)
-        if isinstance(source, (str, Elicit)):
+        self._check_parameter(name, source, taken, conditional=condition is not None)
+        path, uses = self.prefix + name, set(condition.names if condition else ())
+        form = None if isinstance(source, Confirm) else self._form(name, source, conditional=condition is not None)
+        question, maker = None, None
+        if isinstance(source, (str, Elicit, Confirm)):
             question = self._question(name, source, form, known)
-            return Input(name, path, taken, question, None, form, self._pins(path, "form", question))
-        shape = form.schema if form else repr(cast("Carried", taken).parameter.annotation)
-        return Input(
-            name, path, taken, None, self._maker(name, source, known), form, self._pins(path, "function", shape)
-        )
+            kind = "confirm" if question.confirms else "form"
+            pins = self._pins(path, kind, question.template.text, question.schema)
+            uses.update(place.name for place in question.template.fields)
+        else:
+            maker = self._maker(name, source, known)
+            pins = self._pins(path, "function", form.schema if form else repr(self.carried[name].parameter.annotation))
+            uses.update(known.intersection(maker.signature.parameters).difference(maker.carried))
+        return Input(name, path, taken, question, maker, form, pins, frozenset(uses))
 
-    def _pins(self, path: str, kind: str, what: Question | object) -> tuple[str, ...]:
+    def _pins(self, path: str, *definition: object) -> tuple[str, ...]:
         """What tells whether an input is the same: a digest for the name of the step, and one for each older name."""
-        told = [what.template.text, what.schema] if isinstance(what, Question) else [what]
-        return tuple(pin_of([step, path, kind, *told]) for step in self.step_names)
+        return tuple(pin_of([step, path, *definition]) for step in self.step_names)
 
     def _check_parameter(self, name: str, source: InputSource, taken: Carried | None, *, conditional: bool) -> None:
         if name == self.signature.context:
@@ -154,6 +157,8 @@ class _Reader:
             if taken is not None and not (taken.parameter.admits_refused and takes_yes(taken)):
                 raise self._wrong(name, f"takes a confirm; write {name}: bool | Refused, or leave the parameter out")
             return
+        if taken is None and name in getattr(self.signature.function, "keywords", {}):
+            raise self._wrong(name, "is bound by the partial already; take it from one of the two")
         if taken is None:
             raise self._wrong(name, f"is no parameter; add one ({name}: str), or ask with confirm(...)")
         if conditional and taken.parameter.required:
@@ -184,18 +189,19 @@ class _Reader:
         for place in question.template.fields:
             if place.name not in known:
                 raise self._unknown(f"the text of {name!r}", place.name, known)
-            self._check_attribute(name, place.name, place.attributes)
+            self._check_place(name, place)
         return question
 
-    def _check_attribute(self, name: str, root: str, attributes: tuple[str, ...]) -> None:
-        taken = self.carried.get(root)
-        kind = taken.parameter.annotation if taken else None
-        if not attributes or not isinstance(kind, type) or hasattr(kind, attributes[0]):
-            return
-        fields = cast("Mapping[str, object]", getattr(kind, "__annotations__", {}))
-        inherited = {field for base in kind.__mro__ for field in getattr(base, "__annotations__", fields)}
-        if attributes[0] not in inherited:
-            raise self._wrong(name, f"names {{{root}.{attributes[0]}}}, but {kind.__name__} has no {attributes[0]!r}")
+    def _check_place(self, name: str, place: Field) -> None:
+        """Whether a field of a template can be filled, as far as annotations tell."""
+        kind = self.signature.parameters[place.name].annotation
+        try:
+            for attribute in place.attributes:
+                kind = attribute_type(kind, attribute)
+            try_format(kind, place.spec)
+        except TemplateError as error:
+            told = ".".join([place.name, *place.attributes])
+            raise self._wrong(name, f"has {{{told}}} in its text, but {error}") from error
 
     def _maker(self, name: str, function: Callable[..., object], known: frozenset[str]) -> Step:
         signature = read_signature(function)

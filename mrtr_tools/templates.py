@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import reduce
 from string import Formatter
-from typing import Final
+from types import UnionType
+from typing import Annotated, Any, Final, Union, cast, get_args, get_origin
 
-__all__ = ["Template", "TemplateError", "shown"]
+from pydantic import BaseModel
+from typing_extensions import is_typeddict
+
+__all__ = ["Field", "Template", "TemplateError", "attribute_type", "shown", "try_format"]
 
 MAX_SHOWN: Final = 200
 _UNSEEN: Final = re.compile(
@@ -65,6 +69,54 @@ def shown(text: str, limit: int = MAX_SHOWN) -> str:
     return plain if len(plain) <= limit else plain[: limit - 1] + "…"
 
 
+def attribute_type(kind: Any, name: str) -> object:
+    """The annotation of an attribute of values of this annotation; `object` where nothing is known.
+
+    Raises:
+        TemplateError: such values have no such attribute.
+    """
+    kind = _bare(kind)
+    if is_typeddict(kind):
+        raise TemplateError(f"{kind.__name__} is a dict, and a dict has no attributes; use a model or dataclass")
+    if not isinstance(kind, type):
+        return object
+    told: dict[str, object] = {}
+    if issubclass(kind, BaseModel):
+        told = {key: field.annotation for key, field in kind.model_fields.items()}
+    elif is_dataclass(cast("object", kind)):
+        told = {field.name: field.type for field in fields(cast("Any", kind))}
+    elif kind.__module__ not in ("builtins", "datetime", "decimal", "uuid"):
+        return object
+    if name not in told and not hasattr(cast("object", kind), name):
+        raise TemplateError(f"{kind.__name__} has no {name!r}")
+    return told.get(name, object)
+
+
+def try_format(kind: object, spec: str) -> None:
+    """Try a format on a value of a plain type.
+
+    Raises:
+        TemplateError: it is none for such values.
+    """
+    bare = _bare(kind)
+    sample = next((sample for sample in ("", 0, 0.0, False) if type(sample) is bare), None)
+    try:
+        if sample is not None:
+            format(sample, spec)
+    except ValueError as error:
+        raise TemplateError(f":{spec} is no format for {type(sample).__name__}: {error}") from None
+
+
+def _bare(kind: Any) -> Any:
+    """An annotation without what was written around it: ``Annotated[M | None, ...]`` is ``M``."""
+    while get_origin(kind) is Annotated:
+        kind = get_args(kind)[0]
+    parts = [part for part in get_args(kind) if part is not type(None)]
+    if get_origin(kind) in (Union, UnionType) and len(parts) == 1:
+        return _bare(parts[0])
+    return kind
+
+
 def _parse(text: str) -> Iterator[str | Field]:
     for literal, name, spec, conversion in Formatter().parse(text):
         if literal:
@@ -81,4 +133,7 @@ def _parse(text: str) -> Iterator[str | Field]:
 
 def _filled(field: Field, values: Mapping[str, object]) -> str:
     value = reduce(getattr, field.attributes, values[field.name])
-    return shown(format(value, field.spec))
+    try:
+        return shown(format(value, field.spec))
+    except (TypeError, ValueError):  # None where a number could be
+        return shown(str(value))

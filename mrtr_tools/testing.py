@@ -11,23 +11,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Final, cast
 
 import anyio
-from pydantic import JsonValue
+from pydantic import BaseModel, JsonValue
 from pydantic_core import from_json, to_json
 
+from mrtr_tools.answers import choices_of
 from mrtr_tools.calls import Call, Client, Complete, InputRequired
+from mrtr_tools.choices import wire_text
 from mrtr_tools.keys import TESTING_KEY, read_key
 from mrtr_tools.marks import Refused
 from mrtr_tools.runner import handle_call
 from mrtr_tools.state import StateSigner
 from mrtr_tools.tools import Toolbox
 
-__all__ = ["Conversation", "Player", "respond"]
+__all__ = ["TESTING_KEYS", "Conversation", "Player", "respond"]
 
 ANYTHING: Final[Mapping[str, JsonValue]] = {"elicitation": {"form": {}}}
+TESTING_KEYS: Final = (read_key(TESTING_KEY, allow_testing=True),)
+"""Keys that everybody knows; no server takes them."""
 _NUMBERED: Final = re.compile(r"-\d+$")
 
 
@@ -125,15 +129,13 @@ class Player:
         toolbox: whose tools are called.
         capabilities: what the client declares, a `ClientCapabilities` object.
         principal: who calls.
-        clock: seconds since 1970, for states that expire.
+        signer: mints the states; to test what expires, give one with a clock of your own and `TESTING_KEYS`.
     """
 
     toolbox: Toolbox
     capabilities: Mapping[str, JsonValue] = field(default_factory=lambda: ANYTHING)
     principal: str | None = None
-    signer: StateSigner = field(
-        default_factory=lambda: StateSigner([read_key(TESTING_KEY, allow_testing=True)], "testing")
-    )
+    signer: StateSigner = field(default_factory=lambda: StateSigner(TESTING_KEYS, "testing"))
 
     async def start(self, tool: str, arguments: Mapping[str, JsonValue] | None = None) -> Conversation:
         """Send the first round of a call.
@@ -176,21 +178,42 @@ class Player:
 
 
 def respond(request: Mapping[str, JsonValue], answer: object) -> JsonValue:
-    """The response to a question: `answer` as the content of a form.
+    """The response to a question, as a client gives it.
 
     Args:
         request: the question, ``{"method": ..., "params": ...}``.
-        answer: the value of the form's only field; or all fields in a dict; or `Refused`; or a callable that gets
-            `request` and gives one of these.
+        answer: the value of the form's only field; or all fields, in a dict or an instance of the form's type; or
+            `Refused`; or a callable that gets `request` and gives one of these. A choice may be given as the value it
+            stands for.
     """
     if callable(answer) and not isinstance(answer, type):
         answer = cast("Callable[[Any], object]", answer)(request)
     if isinstance(answer, Refused):
         return {"action": answer.action}
-    params = cast("dict[str, Any]", request["params"])
-    properties = cast("dict[str, JsonValue]", params["requestedSchema"]["properties"])
-    content = cast("object", answer) if isinstance(answer, dict) else {next(iter(properties)): answer}
-    return {"action": "accept", "content": cast("JsonValue", from_json(to_json(content)))}
+    schema = cast("dict[str, Any]", request["params"])["requestedSchema"]
+    properties = cast("dict[str, dict[str, Any]]", schema["properties"])
+    given = _fields(answer)
+    content = {next(iter(properties)): answer} if given is None else given
+    shown = {name: _shown(value, properties.get(name, {})) for name, value in content.items()}
+    return {"action": "accept", "content": cast("JsonValue", from_json(to_json(shown)))}
+
+
+def _fields(answer: object) -> dict[str, object] | None:
+    """The fields of an answer that gives several, by their names on the wire; None for a single value."""
+    if isinstance(answer, dict):
+        return cast("dict[str, object]", answer)
+    if isinstance(answer, BaseModel):
+        return {each.alias or name: getattr(answer, name) for name, each in type(answer).model_fields.items()}
+    if is_dataclass(answer) and not isinstance(answer, type):
+        return {each.name: getattr(answer, each.name) for each in fields(answer)}
+    return None
+
+
+def _shown(value: object, spec: dict[str, Any]) -> object:
+    """A value as a form shows it: choices stand there as text."""
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_shown(item, spec.get("items", {})) for item in cast("list[object]", value)]
+    return wire_text(value) if choices_of(spec) is not None else value
 
 
 def _named(key: str, answers: Mapping[str, object]) -> str | None:

@@ -154,12 +154,14 @@ class Toolbox:
 
         def define(function: F) -> F:
             tool_name = self._new_name(function, name)
+            if max_rounds < 1 or version < 0:
+                raise DefinitionError(f"{tool_name}: max_rounds= is at least 1, and version= is 0 or more")
             step = read_step(function, tool_name, may_follow=False)
             asked = {item.name for group in step.groups for item in group.inputs}
             arguments = Arguments(
                 step.signature.where, {key: taken for key, taken in step.carried.items() if key not in asked}
             )
-            told = description if description is not None else inspect.getdoc(function)
+            told = description if description is not None else inspect.getdoc(step.signature.plain)
             self._tools[tool_name] = Tool(
                 name=tool_name,
                 title=title,
@@ -204,8 +206,7 @@ class Toolbox:
 
         def define(function: F) -> F:
             step_name = self._new_name(function, name)
-            for alias in aliases:
-                self._refuse_taken(alias, f"alias of {step_name!r}")
+            self._check_aliases(step_name, aliases)
             self._register(read_step(function, step_name, aliases=tuple(aliases)), function)
             return function
 
@@ -225,22 +226,34 @@ class Toolbox:
     def _register(self, step: Step, function: Callable[..., object]) -> None:
         for name in (step.name, *step.aliases):
             self._names[name] = step
-        self._by_function[function] = step
         marked = function.__func__ if isinstance(function, MethodType) else function
-        setattr(marked, REGISTERED, step)
+        if step.may_follow or function not in self._by_function:
+            self._by_function[function] = step
+            setattr(marked, REGISTERED, step)
 
     def _new_name(self, function: object, name: str | None) -> str:
         chosen = name if name is not None else cast("str | None", getattr(function, "__name__", None))
         if chosen is None:
             raise DefinitionError(f"{name_of(function)} has no name of its own; give one: name=...")
-        if chosen == "<lambda>" or not _NAME.fullmatch(chosen):
-            raise DefinitionError(
-                f"{chosen!r} is no name for a tool or step; use letters, digits, _ . - (at most 128): name=..."
-            )
+        _check_name(chosen, name_of(function))
         self._refuse_taken(chosen, name_of(function))
         return chosen
+
+    def _check_aliases(self, step: str, aliases: tuple[str, ...]) -> None:
+        if not isinstance(cast("object", aliases), (tuple, list)) or len({step, *aliases}) <= len(aliases):
+            raise DefinitionError(f"{step}: aliases= takes the older names of the step, each once: aliases=('buy',)")
+        for alias in aliases:
+            _check_name(alias, f"alias of {step!r}")
+            self._refuse_taken(alias, f"alias of {step!r}")
 
     def _refuse_taken(self, name: str, what: str) -> None:
         if name in self._names:
             holder = self._names[name].signature.where
             raise DefinitionError(f"{what}: the name {name!r} is taken in {self!r} by {holder}; give another: name=...")
+
+
+def _check_name(name: object, what: str) -> None:
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise DefinitionError(
+            f"{what}: {name!r} is no name for a tool or step; use letters, digits, _ . - (at most 128): name=..."
+        )

@@ -1,8 +1,8 @@
 """Annotation <-> JSON for what is handed on from step to step, for answers and for results of input functions.
 
 What a `Codec` takes comes back as it went in, or is refused: at definition where the annotation shows it, else at the
-line that hands the value on. Nothing is taken on trust: each value is loaded again at once and compared with the original,
-types included.
+line that hands the value on. Nothing is taken on trust: each value is loaded again at once and compared with the
+original, types included.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import datetime
 import math
 import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Annotated, Any, Final, NewType, cast, get_args, get_origin
 
@@ -100,12 +100,10 @@ def adapter_for(annotation: object) -> TypeAdapter[Any]:
     Raises:
         NotCarriable: pydantic has no schema for it, or it holds what must not or cannot travel.
     """
-    # A type of its own around it, so that a dataclass or TypedDict without a configuration takes ours.
-    carried = NewType("carried", annotation)  # type: ignore[valid-newtype]
     try:
         with warnings.catch_warnings():  # an alias names a parameter on the wire and has no meaning in here
             warnings.simplefilter("ignore", UnsupportedFieldAttributeWarning)
-            adapter: TypeAdapter[Any] = TypeAdapter(carried, config=_BASE64)
+            adapter: TypeAdapter[Any] = TypeAdapter(_wrapped("carried", annotation), config=_BASE64)
             adapter.rebuild(raise_errors=True)
     except PydanticUndefinedAnnotation as error:
         raise NotCarriable(
@@ -117,11 +115,12 @@ def adapter_for(annotation: object) -> TypeAdapter[Any]:
         ) from error
     except (PydanticUserError, SchemaError, TypeError, NameError, ImportError) as error:
         raise NotCarriable(f"{_spelled(annotation)} cannot travel as JSON: {_line(error)}") from error
-    for path, trouble in _troubles(cast("_Node", adapter.core_schema), ""):
+    for path, trouble in _troubles(adapter.core_schema, ""):
         raise NotCarriable(f"{path or _spelled(annotation)} {trouble}")
     return adapter
 
 
+_wrapped: Any = NewType  # with a name of its own, a dataclass or TypedDict without a configuration takes ours
 _Node = Mapping[str, Any]
 _BASE64: Final = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
 _PLAIN: Final[Mapping[object, type]] = {str: str, int: int, bool: bool, None: type(None)}
@@ -182,7 +181,7 @@ def _inner(node: _Node) -> Iterator[tuple[str, _Node]]:
             continue
         rows: list[tuple[str, Any]] = [("", part)]
         if isinstance(part, list):
-            rows = [("", item) for item in cast("list[Any]", part)]
+            rows = [("", item) for item in cast("Sequence[Any]", part)]
         elif not key.endswith("schema"):
             rows = list(cast("_Node", part).items())
         for name, row in rows:
@@ -235,19 +234,20 @@ def _has_fields(value: object) -> bool:
 
 
 def _alike(sent: object, back: object) -> bool:
-    """Whether two values of one type are the same, also where ``==`` looks away: ``-0.0``, ``1.10``, time zones."""
-    match sent, back:
-        case float(), float():
-            return sent == back and math.copysign(1, sent) == math.copysign(1, back)
-        case Decimal(), Decimal():
-            return sent.as_tuple() == back.as_tuple()
-        case (datetime.datetime(), datetime.datetime()) | (datetime.time(), datetime.time()):
-            return sent == back and sent.fold == back.fold and isinstance(sent.tzinfo, _FIXED_ZONES)
+    return sent == back and _unseen(sent) == _unseen(back)
+
+
+def _unseen(value: object) -> object:
+    """What ``==`` looks away from: the sign of a zero, the zeros of a decimal, the zone of a time."""
+    match value:
+        case float():
+            return math.copysign(1, value)
+        case Decimal():
+            return value.as_tuple()
+        case datetime.datetime() | datetime.time():
+            return value.fold if value.tzinfo is None else isinstance(value.tzinfo, (datetime.timezone, TzInfo))
         case _:
-            return sent == back
-
-
-_FIXED_ZONES: Final = (type(None), datetime.timezone, TzInfo)
+            return None
 
 
 def _advice(value: object) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pydantic import JsonValue
 
@@ -38,15 +38,17 @@ class Walk:
     """A walk from the top.
 
     Attributes:
-        progress: what is settled so far; inputs that this client cannot be asked are settled on the way, where they
-            admit it.
+        progress: what is settled so far; on the way, cold answers are taken, and inputs that this client cannot be
+            asked are settled where they admit it.
         client: who would be asked.
+        cold: answers that came before their question, by path; what is reached is taken out.
         asks: the questions of the first group that is not settled.
         skipped: paths of inputs whose condition says no.
     """
 
     progress: Progress
     client: Client
+    cold: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     asks: list[Ask] = field(default_factory=list[Ask])
     skipped: set[str] = field(default_factory=set[str])
 
@@ -58,6 +60,7 @@ class Walk:
 
         Raises:
             MissingCapability: a question must be asked that this client cannot show.
+            ToolError: a cold answer refuses what must not be refused.
         """
         for group in owner.groups:
             if group.only_if is not None and not group.only_if.holds(values):
@@ -65,15 +68,17 @@ class Walk:
                 continue
             known = dict(values)
             waiting = [item for item in group.inputs if item.name not in known and not self._settled(item, values)]
-            self._check_client(waiting, values)
-            waiting = [item for item in waiting if item.path not in self.progress.slots]
-            for item in waiting:
+            self._check_client(waiting)
+            waiting = [item for item in waiting if not self._settled(item, values)]
+            first: tuple[Step, dict[str, object]] | None = None
+            for item in waiting:  # to the end, so that no function runs before all questions of the group are checked
                 if item.maker is None or self._kept(item) is not None:
                     self.asks.append(Ask(item, self._kept(item), known))
-                elif (first := self._before_making(item.maker, known)) is not None:
-                    return first
+                else:
+                    found = self._before_making(item.maker, known)
+                    first = first or found
             if waiting:
-                return None
+                return first
         return None
 
     def _before_making(self, maker: Step, known: Mapping[str, object]) -> tuple[Step, dict[str, object]] | None:
@@ -87,6 +92,8 @@ class Walk:
 
     def _settled(self, item: Input, values: dict[str, object]) -> bool:
         """Whether the input has an answer that still stands; it goes into `values`."""
+        if item.path in self.cold:
+            responses.read_cold_answer(self.progress, item, self.cold.pop(item.path))
         slot = self.progress.slots.get(item.path)
         if slot is None:
             return False
@@ -98,6 +105,8 @@ class Walk:
         except ValueError:
             del self.progress.slots[item.path]
             return False
+        if slot.pin != item.pin:  # the step has a new name; the next build may not know the old one
+            self.progress.slots[item.path] = replace(slot, pin=item.pin)
         return True
 
     def _skip(self, group: Group, values: dict[str, object]) -> None:
@@ -112,14 +121,13 @@ class Walk:
         kept = self.progress.open.get(responses.open_key(self.progress, item.path), Open(item.path, ""))
         return kept.asked
 
-    def _check_client(self, waiting: Iterable[Input], values: dict[str, object]) -> None:
+    def _check_client(self, waiting: Iterable[Input]) -> None:
         required: dict[str, JsonValue] = {}
         for item in waiting:
             if (item.maker is not None and self._kept(item) is None) or self.client.supports(item.requires):
                 continue
             if item.admits_refused:
                 responses.refuse(self.progress, item, "unsupported")
-                values[item.name] = Refused("unsupported")
             else:
                 required |= item.requires
         if required:

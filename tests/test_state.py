@@ -326,12 +326,10 @@ def test_arguments_with_another_meaning_are_refused(sent, sent_again):
 
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")])
-def test_arguments_without_a_digest_have_no_state(number):
+def test_arguments_without_a_digest_make_no_call(number):
     """Rule 18."""
-    state, call = signer(), replace(CALL, arguments={"a": [number]})
-    with pytest.raises(InvalidParams):
-        state.dumps(progress(), call)
-    assert reason(state, state.dumps(progress(), CALL), call) == "arguments"
+    with pytest.raises(InvalidParams, match="not finite"):
+        replace(CALL, arguments={"a": [number]})
 
 
 def test_the_checks_come_in_the_order_of_the_reasons():
@@ -359,7 +357,7 @@ def test_the_checks_come_in_the_order_of_the_reasons():
     [
         (),
         (2, NOON, {"call": "c", "step": "s"}, "tools/call", "book_flight", "a", None),
-        (1, NOON, {"call": "c"}, "tools/call", "book_flight", "a", None),
+        (1, NOON, {"step": "s"}, "tools/call", "book_flight", "a", None),
         (1, NOON, {"call": 5, "step": "s"}, "tools/call", "book_flight", "a", None),
         (1, NOON, [], "tools/call", "book_flight", "a", None),
         (
