@@ -4,6 +4,7 @@ from mrtr_tools.context import Context
 from mrtr_tools.errors import DefinitionError, ToolError
 from mrtr_tools.input_requests import Elicit, confirm
 from mrtr_tools.marks import AskAgain, Refused, needs_input, then
+from mrtr_tools.templates import shown
 from mrtr_tools.tools import Toolbox
 
 __all__ = [
@@ -16,5 +17,6 @@ __all__ = [
     "Toolbox",
     "confirm",
     "needs_input",
+    "shown",
     "then",
 ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
@@ -11,10 +10,11 @@ from typing import Any, cast
 from pydantic import BaseModel, Field, JsonValue, ValidationError, create_model
 from pydantic.errors import PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema
-from pydantic_core import to_json, to_jsonable_python
+from pydantic_core import to_json
 
 from mrtr_tools.errors import DefinitionError, ToolError
 from mrtr_tools.signatures import Carried
+from mrtr_tools.templates import shown
 from mrtr_tools.values import NotCarriable
 
 __all__ = ["Arguments", "Given", "PlainJsonSchema"]
@@ -137,23 +137,26 @@ def _model(where: str, fields: Mapping[str, str], parameters: Mapping[str, Carri
 
 def _digest(values: Mapping[str, object]) -> str:
     """The same for equal values, in whatever order parameters, keys and members of sets come."""
-    told = json.dumps(to_jsonable_python(_ordered(values)), sort_keys=True)
-    return hashlib.sha256(told.encode()).hexdigest()[:16]
+    return hashlib.sha256(to_json(_ordered(values))).hexdigest()[:16]
 
 
 def _ordered(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _ordered(item) for key, item in cast("Mapping[Any, Any]", value).items()}
+        return {key: _ordered(item) for key, item in sorted(cast("Mapping[Any, Any]", value).items(), key=_by_name)}
     if isinstance(value, (set, frozenset)):
-        return sorted((to_jsonable_python(_ordered(item)) for item in cast("set[Any]", value)), key=repr)
+        return sorted(to_json(_ordered(item)) for item in cast("set[Any]", value))
     if isinstance(value, (list, tuple)):
         return [_ordered(item) for item in cast("list[Any]", value)]
     return value
 
 
+def _by_name(item: tuple[Any, Any]) -> str:
+    return str(item[0])
+
+
 def _told(error: ValidationError) -> str:
     told = [
-        f"{'.'.join(str(part) for part in detail['loc']) or 'arguments'}: {detail['msg']}"
+        f"{shown('.'.join(str(part) for part in detail['loc'])) or 'arguments'}: {detail['msg']}"
         for detail in error.errors(include_url=False, include_input=False, include_context=False)
     ]
     return "Invalid arguments: " + "; ".join(told[:10])

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
 from pydantic import JsonValue
+from pydantic_core import to_json
 
 from mrtr_tools.errors import DefinitionError
 from mrtr_tools.forms import Form, FormError, Misfit
@@ -108,8 +109,17 @@ class Input:
         if isinstance(question, Confirm):
             if self.carried is None or not takes_yes(self.carried):
                 raise FormError(f"{self.path!r} takes a confirm: annotate it {self.name}: bool | Refused")
-            return {"message": question.message, "requestedSchema": confirm_schema(self.property_name), "confirm": True}
-        return {"message": question.message, "requestedSchema": asked_schema(self.path, self.form, question)}
+            schema, more = confirm_schema(self.property_name), {"confirm": True}
+        else:
+            schema, more = asked_schema(self.path, self.form, question), {}
+        asked: dict[str, JsonValue] = {"message": question.message, "requestedSchema": schema, **more}
+        if not question.message.strip():
+            raise FormError(f"{self.path!r} asks with an empty text; say what is asked")
+        try:
+            to_json(asked)
+        except ValueError as error:
+            raise FormError(f"{self.path!r} asks with text that is no Unicode") from error
+        return asked
 
     def confirms(self, asked: Mapping[str, JsonValue] | None) -> bool:
         """Whether the question, as asked, is a `confirm`."""
@@ -153,6 +163,11 @@ class Group:
 
     inputs: tuple[Input, ...]
     only_if: Condition | None
+
+    @property
+    def most_open(self) -> int:
+        """How many questions can be open at once."""
+        return sum(max([1, *(g.most_open for g in item.maker.groups)]) if item.maker else 1 for item in self.inputs)
 
 
 def takes_yes(carried: Carried) -> bool:

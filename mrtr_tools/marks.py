@@ -5,10 +5,9 @@ A mark leaves the function as it is: it can be called, tested and typed as if th
 
 from __future__ import annotations
 
+import contextvars
 import functools
-from collections.abc import Callable, Coroutine, Generator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeVar, cast, overload
 
@@ -36,7 +35,7 @@ class Refused:
 
     action: Literal["decline", "cancel", "unsupported"]
 
-    def __bool__(self) -> bool:
+    def __bool__(self) -> Literal[False]:
         return False
 
 
@@ -63,6 +62,19 @@ class NeedsInput:
     only_if: Callable[..., object] | None
 
 
+ByName = (  # spelled out, for a type checker knows no parameters of a lambda that could take anything
+    Callable[[], object]
+    | Callable[[Any], object]
+    | Callable[[Any, Any], object]
+    | Callable[[Any, Any, Any], object]
+    | Callable[[Any, Any, Any, Any], object]
+)
+
+
+@overload
+def needs_input(*, only_if: ByName | None = None, **inputs: str | Elicit | Confirm | ByName) -> Callable[[F], F]: ...
+@overload
+def needs_input(*, only_if: Callable[..., object] | None = None, **inputs: InputSource) -> Callable[[F], F]: ...
 def needs_input(*, only_if: Callable[..., object] | None = None, **inputs: InputSource) -> Callable[[F], F]:
     """Mark a function as needing inputs, which are asked together; stacked marks are asked from top to bottom.
 
@@ -84,7 +96,11 @@ def needs_input(*, only_if: Callable[..., object] | None = None, **inputs: Input
         _check_input(name, source)
 
     def mark(function: F) -> F:
-        if getattr(function, REGISTERED, None):
+        if isinstance(function, (staticmethod, classmethod)):
+            raise DefinitionError(
+                f"{name_of(function)}: put @needs_input below @staticmethod or @classmethod, not above"
+            )
+        if registered_as(function) is not None:
             raise DefinitionError(
                 f"{name_of(function)}: put @needs_input below @toolbox.tool and @toolbox.step, not above"
             )
@@ -125,6 +141,10 @@ def name_of(function: object) -> str:
 class Target(Protocol):
     """What `then` needs to know of the step it goes to."""
 
+    def stands_for(self, function: object) -> bool:
+        """Whether the step is this function, and not one that a wrapper of it was made from."""
+        ...
+
     @property
     def may_follow(self) -> bool:
         """Whether `then` may go to it."""
@@ -133,6 +153,12 @@ class Target(Protocol):
     def hand_on(self, values: Mapping[str, object]) -> dict[str, JsonValue]:
         """The values as JSON, checked like the arguments of a call; TypeError at what does not fit."""
         ...
+
+
+def registered_as(function: object) -> Target | None:
+    """The step that a function was registered as last, wherever that was."""
+    target = cast("Target | None", getattr(function, REGISTERED, None))
+    return target if target is not None and target.stands_for(function) else None
 
 
 class Then:
@@ -174,7 +200,7 @@ def then(step: Callable[..., object], /, **values: object) -> object:
             JSON as it is.
     """
     running = _running.get()
-    target = running.find(step) if running else cast("Target | None", getattr(step, REGISTERED, None))
+    target = running.find(step) if running else registered_as(step)
     if target is None or not target.may_follow:
         where = " of this toolbox" if running else ""
         raise TypeError(f"then() goes to a step{where}; mark {name_of(step)} with @toolbox.step")
@@ -192,15 +218,18 @@ class Running:
     made: list[Then] = field(default_factory=list[Then])
 
 
-_running: ContextVar[Running | None] = ContextVar("mrtr_tools_running", default=None)
+_running: contextvars.ContextVar[Running | None] = contextvars.ContextVar("mrtr_tools_running", default=None)
 
 
-@contextmanager
-def watching(find: Callable[[Callable[..., object]], Target | None]) -> Generator[list[Then]]:
-    """Note every `then` made inside; `find` looks a target up in the toolbox that runs."""
-    running = Running(find)
-    token = _running.set(running)
-    try:
-        yield running.made
-    finally:
-        _running.reset(token)
+def watched(find: Callable[[Callable[..., object]], Target | None]) -> tuple[contextvars.Context, list[Then]]:
+    """A context to run one function of the author in.
+
+    Args:
+        find: looks the target of a `then` up in the toolbox that runs.
+
+    Returns:
+        A copy of the current context, and every `then` that is made in it.
+    """
+    context, running = contextvars.copy_context(), Running(find)
+    context.run(_running.set, running)
+    return context, running.made

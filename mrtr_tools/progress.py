@@ -8,7 +8,7 @@ Its `repr` shows nothing of what it holds: that belongs in no log.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, cast
 
@@ -20,6 +20,9 @@ __all__ = ["Open", "Progress", "Slot", "new_call_id"]
 def new_call_id() -> str:
     """128 random bits as 22 characters."""
     return secrets.token_urlsafe(16)
+
+
+_new_dict: Final = cast("Callable[[], dict[str, Any]]", dict)  # ten times as quick as calling dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -82,15 +85,15 @@ class Progress:
     ran: bool = False
     rounds: int = 0
     step: str = ""
-    defaults: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    defaults: dict[str, JsonValue] = field(default_factory=_new_dict)
     given: str = ""
-    carried: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    carried: dict[str, JsonValue] = field(default_factory=_new_dict)
     same: list[str] = field(default_factory=list[str])
-    slots: dict[str, Slot] = field(default_factory=dict[str, Slot])
-    open: dict[str, Open] = field(default_factory=dict[str, Open])
-    why: dict[str, str] = field(default_factory=dict[str, str])
-    misfits: dict[str, int] = field(default_factory=dict[str, int])
-    used: dict[str, int] = field(default_factory=dict[str, int])
+    slots: dict[str, Slot] = field(default_factory=_new_dict)
+    open: dict[str, Open] = field(default_factory=_new_dict)
+    why: dict[str, str] = field(default_factory=_new_dict)
+    misfits: dict[str, int] = field(default_factory=_new_dict)
+    used: dict[str, int] = field(default_factory=_new_dict)
 
     @property
     def is_bare(self) -> bool:
@@ -99,7 +102,7 @@ class Progress:
 
     def to_json(self) -> dict[str, JsonValue]:
         """A JSON object that `from_json` turns back into an equal `Progress`; what is empty is left out."""
-        data: dict[str, JsonValue] = {"call": self.call}
+        data: dict[str, JsonValue] = {}
         for name in _PLAIN:
             if value := cast("JsonValue", getattr(self, name)):
                 data[name] = value
@@ -119,11 +122,10 @@ class Progress:
         plain: dict[str, Any] = dict(data)
         slots, opened = plain.pop("slots", {}), plain.pop("open", {})
         try:
-            if not isinstance(plain["call"], str) or any(
-                type(plain[name]) is not _PLAIN[name] for name in plain.keys() - {"call"}
-            ):
-                raise TypeError
-            progress = cls(**plain)
+            for name, value in plain.items():
+                if type(value) is not _PLAIN[name]:
+                    raise TypeError
+            progress = cls(plain.pop("call"), **plain)
             progress.slots = {path: Slot(*_row(row)) for path, row in slots.items()}
             progress.open = {key: Open(*_row(row)) for key, row in opened.items()}
         except (KeyError, TypeError, AttributeError) as error:
@@ -132,6 +134,7 @@ class Progress:
 
 
 _PLAIN: Final[dict[str, type]] = {
+    "call": str,
     "step": str,
     "born": int,
     "version": int,

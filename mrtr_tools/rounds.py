@@ -131,7 +131,7 @@ class Round:
             raise InvalidParams("Unknown tool")
         self.tool = tool
         self.call = call
-        self.progress = Progress()
+        self.progress = Progress() if progress is None else progress
         self.toolbox = toolbox
         self._given = Given({}, (), "")
         self._event: Event | None = None
@@ -209,9 +209,8 @@ class Round:
         if progress is not None and (trouble := "expired" if expired else self._trouble(progress)):
             if progress.ran:
                 raise InvalidState(trouble, public=trouble)
-            self.progress, given, progress = Progress(call=progress.call), dict[str, JsonValue](), None
+            self.progress, given, progress = Progress(progress.call), dict[str, JsonValue](), None
         if progress is not None:
-            self.progress = progress
             self.progress.step = self.step.name if progress.step else ""
             self.progress.defaults = self.tool.arguments.defaults(self._given)
             responses.read_responses(self.progress, self.step.inputs, given)
@@ -229,7 +228,8 @@ class Round:
             self._given = self.tool.arguments.read(self.call.arguments, progress.defaults)
             step = self.toolbox.step_named(progress.step) if progress.step else self.tool.step
             if step is not None and progress.version == self.tool.version and self._given.digest == progress.given:
-                self._values(step, progress)
+                if step is not self.tool.step:
+                    self._values(step, progress)
                 return None
         except (ToolError, ValueError):
             pass
@@ -238,7 +238,7 @@ class Round:
     # What comes next
 
     def _next(self) -> Event:
-        step, walk = self.step, Walk(self.progress, self.call.client, self._cold)
+        step, walk = self.step, Walk(self.progress, self.call.client, self.step, self._cold)
         values = self._values(step, self.progress)
         first = walk.through(step, values)
         self._skipped = walk.skipped
@@ -266,7 +266,10 @@ class Round:
         self._functions += 1
         if self._functions > MAX_FUNCTIONS:
             raise ToolError(f"The call ran {MAX_FUNCTIONS} functions in one round without an end, at {step.name!r}.")
-        arguments = {name: values[name] for name in step.signature.parameters if name in values}
+        arguments = {
+            name: values[name] if name in values else parameter.default()
+            for name, parameter in step.signature.parameters.items()
+        }
         if step.signature.context is not None:
             arguments[step.signature.context] = self._context(step)
         return RunStep(step, arguments)
@@ -363,7 +366,7 @@ def _alone(error: Exception) -> Exception:
 
 
 def _tool_error(error: ToolError) -> Finished:
-    return Finished(Complete(str(error), is_error=True))
+    return Finished(Complete(str(error).encode(errors="backslashreplace").decode(), is_error=True))
 
 
 def _unexpected(error: Exception) -> Finished:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextvars
 import inspect
 import logging
-from collections.abc import Callable, Sequence
-from functools import partial
+import types
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from typing import Any
 
 from anyio import to_thread
 
 from mrtr_tools.calls import Call, Complete, InputRequired, Reply
 from mrtr_tools.errors import InvalidParams, InvalidState, ToolError
-from mrtr_tools.marks import Then, watching
-from mrtr_tools.rounds import FAILED, Finished, NeedInput, Round, RunStep
+from mrtr_tools.marks import Then, watched
+from mrtr_tools.rounds import FAILED, Event, Finished, NeedInput, Round, RunStep
 from mrtr_tools.state import StateSigner
 from mrtr_tools.tools import Toolbox
 
@@ -21,8 +23,8 @@ __all__ = ["Observer", "handle_call", "play"]
 _log = logging.getLogger("mrtr_tools")
 
 
-Observer = Callable[[RunStep], object]
-"""Told of every function of the author just before it runs."""
+Observer = Callable[[Event], object]
+"""Told of every event before it is acted on: of each function of the author before it runs, and of the end."""
 
 
 async def handle_call(toolbox: Toolbox, call: Call, signer: StateSigner, observer: Observer | None = None) -> Reply:
@@ -61,14 +63,17 @@ def _opened(toolbox: Toolbox, call: Call, signer: StateSigner) -> Round:
 async def play(machine: Round, observer: Observer | None = None) -> NeedInput | Finished:
     """Run functions of the author until the round is over.
 
-    An async function is awaited in place, any other runs in a thread that sees the same context variables.
+    An async function is awaited in place, any other runs in a thread; each sees a copy of the context variables.
 
     Raises:
         MissingCapability: a question must be asked that this request's client cannot show.
     """
-    while isinstance(event := machine.next_event(), RunStep):
+    while True:
+        event = machine.next_event()
         if observer is not None:
             observer(event)
+        if not isinstance(event, RunStep):
+            break
         try:
             value, made = await _called(event, machine.toolbox)
         except Exception as error:  # noqa: BLE001  an author's code may raise anything
@@ -82,11 +87,28 @@ async def play(machine: Round, observer: Observer | None = None) -> NeedInput | 
 
 async def _called(event: RunStep, toolbox: Toolbox) -> tuple[object, Sequence[Then]]:
     signature = event.step.signature
-    with watching(toolbox.step_of) as made:
-        if signature.is_async:
-            value = signature.function(**event.arguments)
-        else:
-            value = await to_thread.run_sync(partial(signature.function, **event.arguments))
-        if inspect.isawaitable(value):
-            value = await value
+    context, made = watched(toolbox.step_of)
+    if signature.is_async:
+        value = context.run(signature.function, **event.arguments)
+    else:  # in a list, for trio refuses a coroutine that comes out of a thread
+        [value] = await to_thread.run_sync(lambda: [context.run(signature.function, **event.arguments)])
+    if inspect.isawaitable(value):
+        value = await _in_context(context, value)
     return value, made
+
+
+@types.coroutine
+def _in_context(context: contextvars.Context, awaitable: Awaitable[object]) -> Generator[Any, Any, object]:
+    """Await in a context, so that what a function sets there stays there."""
+    steps = awaitable.__await__()
+    step: Callable[..., Any] = steps.__next__
+    sent: tuple[Any, ...] = ()
+    while True:
+        try:
+            waiting = context.run(step, *sent)
+        except StopIteration as done:
+            return done.value
+        try:
+            step, sent = steps.send, ((yield waiting),)
+        except BaseException as error:  # noqa: BLE001  cancellation too goes to whom it concerns
+            step, sent = steps.throw, (error,)

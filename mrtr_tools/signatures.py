@@ -150,7 +150,7 @@ def read_signature(function: Callable[..., object]) -> Signature:
     if isinstance(function, classmethod):
         raise DefinitionError(f"{where} is a class method of no class yet; register it bound: toolbox.step(Shop.pay)")
     plain = _plain(function)
-    if not isinstance(plain, types.FunctionType):
+    if not isinstance(plain, types.FunctionType) or hasattr(function, "dispatch"):
         raise DefinitionError(f"{where} is not a function or method; give the function it stands for")
     if inspect.isgeneratorfunction(plain) or inspect.isasyncgenfunction(plain):
         raise DefinitionError(f"{where} is a generator; return one value, and hand on with then() what remains")

@@ -16,7 +16,7 @@ from mrtr_tools.errors import DefinitionError
 from mrtr_tools.forms import Form, FormError, form_for
 from mrtr_tools.input_requests import Confirm, Elicit
 from mrtr_tools.inputs import Condition, Group, Input, Question, all_inputs, fixed_question, pin_of, takes_yes
-from mrtr_tools.marks import InputSource, NeedsInput, groups_of
+from mrtr_tools.marks import InputSource, NeedsInput, groups_of, name_of
 from mrtr_tools.signatures import Carried, Signature, read_signature
 from mrtr_tools.templates import Field, TemplateError, attribute_type, try_format
 from mrtr_tools.values import NotCarriable
@@ -48,6 +48,11 @@ class Step:
     aliases: tuple[str, ...] = ()
     may_follow: bool = True
 
+    def stands_for(self, function: object) -> bool:
+        """Whether the step is this function; a method of another object counts, for it takes the same."""
+        own = self.signature.function
+        return own == function or getattr(own, "__func__", None) is getattr(function, "__func__", self)
+
     def hand_on(self, values: Mapping[str, object]) -> dict[str, JsonValue]:
         """The values of a `then` as JSON, checked like the arguments of a call.
 
@@ -59,15 +64,15 @@ class Step:
                 f"then({self.name}): it takes no {unknown[0]!r}; it takes {', '.join(self.carried) or 'nothing'}"
             )
         handed: dict[str, JsonValue] = {}
-        for name, parameter in self.carried.items():
-            if name not in values and name not in self.inputs and parameter.parameter.required:
-                raise TypeError(f"then({self.name}): {name!r} is missing")
-            fresh = parameter.parameter.field.default_factory is not None and name not in self.inputs
-            if name in values or fresh:  # a default that is made is made once, here
-                try:
-                    handed[name] = parameter.dump(values[name] if name in values else parameter.parameter.default())
-                except NotCarriable as error:
-                    raise TypeError(f"then({self.name}): {name!r}: {error}") from error
+        for name, taken in self.carried.items():
+            if name not in values and (name in self.inputs or taken.parameter.required):
+                if name not in self.inputs:
+                    raise TypeError(f"then({self.name}): {name!r} is missing")
+                continue
+            try:  # a default travels too, so that another build's does not take its place
+                handed[name] = taken.dump(values[name] if name in values else taken.parameter.default())
+            except NotCarriable as error:
+                raise TypeError(f"then({self.name}): {name!r}: {error}") from error
         return handed
 
 
@@ -81,7 +86,7 @@ def read_step(
     """
     signature = read_signature(function)
     carried = {parameter: signature.carried(parameter) for parameter in signature.parameters}
-    reader = _Reader(signature, carried, (name, *aliases), "")
+    reader = _Reader(signature, carried, (name, *aliases))
     groups = reader.groups(frozenset(carried))
     return Step(name, signature, carried, groups, all_inputs(groups), aliases, may_follow)
 
@@ -93,7 +98,8 @@ class _Reader:
     signature: Signature
     carried: Mapping[str, Carried]
     step_names: tuple[str, ...]
-    prefix: str
+    prefix: str = ""
+    around: tuple[Callable[..., object], ...] = ()
 
     def groups(self, parameters: frozenset[str]) -> tuple[Group, ...]:
         """The groups, read in the order of asking; each may name what is known by then."""
@@ -109,13 +115,14 @@ class _Reader:
         return tuple(groups)
 
     def _group(self, group: NeedsInput, known: frozenset[str]) -> Group:
-        if len(group.inputs) > MAX_OPEN:
+        condition = self._condition(group, known)
+        inputs = tuple(self._input(name, source, known, condition) for name, source in group.inputs.items())
+        read = Group(inputs, condition)
+        if read.most_open > MAX_OPEN:
             raise DefinitionError(
                 f"{self.signature.where}: a group asks for at most {MAX_OPEN} inputs; stack a second one"
             )
-        condition = self._condition(group, known)
-        inputs = tuple(self._input(name, source, known, condition) for name, source in group.inputs.items())
-        return Group(inputs, condition)
+        return read
 
     def _condition(self, group: NeedsInput, known: frozenset[str]) -> Condition | None:
         if group.only_if is None:
@@ -142,7 +149,7 @@ class _Reader:
             uses.update(place.name for place in question.template.fields)
         else:
             maker = self._maker(name, source, known)
-            pins = self._pins(path, "function", form.schema if form else repr(self.carried[name].parameter.annotation))
+            pins = self._pins(path, "function", (form.schema if form else None) or self.carried[name].codec.shape())
             uses.update(known.intersection(maker.signature.parameters).difference(maker.carried))
         return Input(name, path, taken, question, maker, form, pins, frozenset(uses))
 
@@ -161,8 +168,10 @@ class _Reader:
             raise self._wrong(name, "is bound by the partial already; take it from one of the two")
         if taken is None:
             raise self._wrong(name, f"is no parameter; add one ({name}: str), or ask with confirm(...)")
-        if conditional and taken.parameter.required:
-            raise self._wrong(name, f"needs a default for when only_if= says no: {name}: ... | None = None")
+        if conditional and (taken.parameter.required or taken.parameter.field.default_factory is not None):
+            raise self._wrong(
+                name, f"needs a default, and no factory, for when only_if= says no: {name}: ... | None = None"
+            )
 
     def _form(self, name: str, source: InputSource, *, conditional: bool) -> Form | None:
         """The form of the parameter; None when no form shows it and its function must make the value itself."""
@@ -204,6 +213,8 @@ class _Reader:
             raise self._wrong(name, f"has {{{told}}} in its text, but {error}") from error
 
     def _maker(self, name: str, function: Callable[..., object], known: frozenset[str]) -> Step:
+        if function in self.around:
+            raise self._wrong(name, f"is made by {name_of(function)}, which asks for itself")
         signature = read_signature(function)
         marked = {key for group in groups_of(function) for key in group.inputs}
         own = {key for key in signature.parameters if key in marked}
@@ -212,7 +223,8 @@ class _Reader:
                 raise self._unknown(f"the function of {name!r}, {signature.where},", key, known)
         carried = {key: signature.carried(key) for key in own}
         served = frozenset(key for key in signature.parameters if key in known) | own
-        groups = _Reader(signature, carried, self.step_names, f"{self.prefix}{name}.").groups(served)
+        inner = _Reader(signature, carried, self.step_names, f"{self.prefix}{name}.", (*self.around, function))
+        groups = inner.groups(served)
         return Step(self.prefix + name, signature, carried, groups, all_inputs(groups), may_follow=False)
 
     def _wrong(self, name: str, trouble: str) -> DefinitionError:

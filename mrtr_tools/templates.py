@@ -64,7 +64,11 @@ class Template:
 
 
 def shown(text: str, limit: int = MAX_SHOWN) -> str:
-    """The text on one line, with what cannot be seen escaped, and at most `limit` characters long."""
+    """A text fit to stand in a question: on one line, what cannot be seen escaped, at most `limit` characters long.
+
+    What a decorator's text names is shown like this anyway. A question that a function makes is sent as it is made, so
+    what the model or a person wrote goes through here first: ``Elicit(f"Delete {shown(path)}?")``.
+    """
     plain = _UNSEEN.sub(lambda found: found.group().encode("unicode_escape").decode(), text[: limit + 1])
     return plain if len(plain) <= limit else plain[: limit - 1] + "…"
 
@@ -78,7 +82,7 @@ def attribute_type(kind: Any, name: str) -> object:
     kind = _bare(kind)
     if is_typeddict(kind):
         raise TemplateError(f"{kind.__name__} is a dict, and a dict has no attributes; use a model or dataclass")
-    if not isinstance(kind, type):
+    if not isinstance(kind, type) or kind is object or kind is Any:
         return object
     told: dict[str, object] = {}
     if issubclass(kind, BaseModel):
@@ -87,8 +91,8 @@ def attribute_type(kind: Any, name: str) -> object:
         told = {field.name: field.type for field in fields(cast("Any", kind))}
     elif kind.__module__ not in ("builtins", "datetime", "decimal", "uuid"):
         return object
-    if name not in told and not hasattr(cast("object", kind), name):
-        raise TemplateError(f"{kind.__name__} has no {name!r}")
+    if name not in told and callable(getattr(cast("object", kind), name, callable)):
+        raise TemplateError(f"{kind.__name__} has no {name!r} to show")
     return told.get(name, object)
 
 

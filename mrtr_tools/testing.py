@@ -23,11 +23,12 @@ from mrtr_tools.calls import Call, Client, Complete, InputRequired
 from mrtr_tools.choices import wire_text
 from mrtr_tools.keys import TESTING_KEY, read_key
 from mrtr_tools.marks import Refused
+from mrtr_tools.rounds import Event, Finished, RunStep
 from mrtr_tools.runner import handle_call
 from mrtr_tools.state import StateSigner
 from mrtr_tools.tools import Toolbox
 
-__all__ = ["TESTING_KEYS", "Conversation", "Player", "respond"]
+__all__ = ["TESTING_KEYS", "Conversation", "Player", "in_turn", "respond"]
 
 ANYTHING: Final[Mapping[str, JsonValue]] = {"elicitation": {"form": {}}}
 TESTING_KEYS: Final = (read_key(TESTING_KEY, allow_testing=True),)
@@ -88,7 +89,12 @@ class Conversation:
         return isinstance(self.reply, Complete) and self.reply.is_error
 
     async def send(self, responses: Mapping[str, JsonValue]) -> None:
-        """Send the next round with these raw ``inputResponses``."""
+        """Send the next round with these raw ``inputResponses``.
+
+        Raises:
+            RequestError: the request cannot be served.
+            Exception: what a step raised, other than `ToolError`; a client would get a tool error that says nothing.
+        """
         state = self.reply.state if isinstance(self.reply, InputRequired) else None
         sent = cast(
             "dict[str, JsonValue]",
@@ -103,12 +109,16 @@ class Conversation:
             Client(self.player.capabilities),
         )
         self.rounds += 1
-        self.reply = await handle_call(
-            self.player.toolbox, call, self.player.signer, lambda event: self.ran.append(event.step.name)
-        )
+        self.reply = await handle_call(self.player.toolbox, call, self.player.signer, self._note)
         for key, request in self.open.items():
             self.questions.append(key)
             self.messages[key] = str(cast("dict[str, JsonValue]", request["params"])["message"])
+
+    def _note(self, event: Event) -> None:
+        if isinstance(event, RunStep):
+            self.ran.append(event.step.name)
+        elif isinstance(event, Finished) and event.cause is not None:
+            raise event.cause
 
     async def answer(self, **answers: object) -> None:
         """Answer open questions and send the next round; see `respond`. Questions without an answer stay open."""
@@ -155,8 +165,8 @@ class Player:
         Args:
             tool: its name.
             arguments: by their names on the wire.
-            answers: by input: see `respond`; an answer serves every time that its input is asked. A callable gets the
-                question (``method`` and ``params``) and gives the answer.
+            answers: by input: see `respond`. An answer serves every time that its input is asked; `in_turn` gives
+                another each time. The inputs of an input's function go by their path: ``**{"login.user": "ada"}``.
 
         Raises:
             RequestError: a request cannot be served.
@@ -175,6 +185,18 @@ class Player:
         """`play_async`, for tests that are not async."""
         played: Conversation = anyio.run(lambda: self.play_async(tool, arguments, **answers))
         return played
+
+
+def in_turn(*answers: object) -> Callable[[Mapping[str, JsonValue]], object]:
+    """An answer that is another one each time: ``play("pick", date=in_turn("Monday", "Tuesday"))``."""
+    left = iter(answers)
+
+    def answer(request: Mapping[str, JsonValue]) -> object:
+        for given in left:
+            return given
+        raise AssertionError(f"asked more than {len(answers)} times: {request['params']}")
+
+    return answer
 
 
 def respond(request: Mapping[str, JsonValue], answer: object) -> JsonValue:

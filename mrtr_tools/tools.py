@@ -154,8 +154,8 @@ class Toolbox:
 
         def define(function: F) -> F:
             tool_name = self._new_name(function, name)
-            if max_rounds < 1 or version < 0:
-                raise DefinitionError(f"{tool_name}: max_rounds= is at least 1, and version= is 0 or more")
+            if not _counts(max_rounds, 1) or not _counts(version, 0):
+                raise DefinitionError(f"{tool_name}: max_rounds= is a number from 1, and version= a number from 0")
             step = read_step(function, tool_name, may_follow=False)
             asked = {item.name for group in step.groups for item in group.inputs}
             arguments = Arguments(
@@ -250,6 +250,10 @@ class Toolbox:
         if name in self._names:
             holder = self._names[name].signature.where
             raise DefinitionError(f"{what}: the name {name!r} is taken in {self!r} by {holder}; give another: name=...")
+
+
+def _counts(value: object, least: int) -> bool:
+    return type(value) is int and value >= least
 
 
 def _check_name(name: object, what: str) -> None:

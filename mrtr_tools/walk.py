@@ -12,7 +12,7 @@ from mrtr_tools.calls import Client
 from mrtr_tools.errors import MissingCapability
 from mrtr_tools.inputs import Group, Input
 from mrtr_tools.marks import Refused
-from mrtr_tools.progress import Open, Progress
+from mrtr_tools.progress import Progress
 from mrtr_tools.steps import Step
 
 __all__ = ["Ask", "Walk"]
@@ -41,6 +41,7 @@ class Walk:
         progress: what is settled so far; on the way, cold answers are taken, and inputs that this client cannot be
             asked are settled where they admit it.
         client: who would be asked.
+        step: the current step.
         cold: answers that came before their question, by path; what is reached is taken out.
         asks: the questions of the first group that is not settled.
         skipped: paths of inputs whose condition says no.
@@ -48,7 +49,8 @@ class Walk:
 
     progress: Progress
     client: Client
-    cold: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    step: Step
+    cold: dict[str, JsonValue]
     asks: list[Ask] = field(default_factory=list[Ask])
     skipped: set[str] = field(default_factory=set[str])
 
@@ -103,7 +105,7 @@ class Walk:
             if item.carried is not None:
                 values[item.name] = Refused(slot.refused) if slot.refused else item.carried.codec.load(slot.value)
         except ValueError:
-            del self.progress.slots[item.path]
+            responses.forget(self.progress, self.step, item.path)
             return False
         if slot.pin != item.pin:  # the step has a new name; the next build may not know the old one
             self.progress.slots[item.path] = replace(slot, pin=item.pin)
@@ -118,8 +120,8 @@ class Walk:
 
     def _kept(self, item: Input) -> dict[str, JsonValue] | None:
         """The question that a function made for this input and that is still open."""
-        kept = self.progress.open.get(responses.open_key(self.progress, item.path), Open(item.path, ""))
-        return kept.asked
+        kept = self.progress.open.get(responses.open_key(self.progress, item.path))
+        return kept.asked if kept is not None else None
 
     def _check_client(self, waiting: Iterable[Input]) -> None:
         required: dict[str, JsonValue] = {}

@@ -1,0 +1,1 @@
+"""How fast a round is and how large its state, beside the official SDK; see README.md."""

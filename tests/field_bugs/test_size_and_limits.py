@@ -1,0 +1,70 @@
+"""Field bugs of the kind "Size and limits"."""
+
+from mrtr_tools import Toolbox, confirm, needs_input, then
+from mrtr_tools.state import MAX_PAYLOAD
+from tests.attacker import Server
+
+
+def test_too_much_to_carry_is_refused_with_its_size_the_limit_and_the_biggest_part() -> None:
+    """B27: three megabytes handed on; the limit is far below any proxy's."""
+    toolbox = Toolbox("t")
+
+    @toolbox.tool
+    def start() -> str:
+        return then(show, report="x" * 3 * 2**20, title="Report")
+
+    @toolbox.step
+    @needs_input(ok=confirm("Show {title}?"))
+    def show(report: str, title: str) -> str:
+        return report
+
+    done = Server(toolbox).end("start")
+
+    assert done.is_error
+    assert all(part in str(done.value) for part in ("3145", str(MAX_PAYLOAD), "report"))
+    assert "xxx" not in str(done.value)
+
+
+def test_what_no_question_interrupts_does_not_have_to_fit_a_state() -> None:
+    """B27: the budget is that of a state, and without a question there is none."""
+    toolbox = Toolbox("t")
+
+    @toolbox.tool
+    def start() -> int:
+        return then(count, report="x" * 3 * 2**20)
+
+    @toolbox.step
+    def count(report: str) -> int:
+        return len(report)
+
+    assert Server(toolbox).end("start").value == 3 * 2**20
+
+
+def test_an_argument_that_is_handed_on_unchanged_costs_no_bytes() -> None:
+    """B27: it is bound, not carried."""
+    toolbox = Toolbox("t")
+
+    @toolbox.tool
+    def start(report: str) -> int:
+        return then(count, report=report)
+
+    @toolbox.step
+    @needs_input(ok=confirm("Count?"))
+    def count(report: str) -> int:
+        return len(report)
+
+    server = Server(toolbox)
+    small, large = (server.ask("start", {"report": "x" * size}) for size in (1, 500_000))
+
+    assert len(str(small.state)) == len(str(large.state)) < 500
+
+
+def test_a_state_of_more_than_a_megabyte_is_refused_by_its_length() -> None:
+    """B29: whatever carried it, the same limit holds; the adapters refuse the body before that."""
+    toolbox = Toolbox("t")
+
+    @toolbox.tool
+    def start() -> str:
+        return "done"
+
+    assert Server(toolbox).refuse("start", state="A" * 1_200_000).reason == "length"

@@ -1,0 +1,120 @@
+"""Plays rounds by hand, without a runner: what the tests of `Round` share."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from pydantic_core import from_json, to_json
+
+from mrtr_tools.calls import Call, Client, Complete
+from mrtr_tools.marks import watched
+from mrtr_tools.progress import Progress
+from mrtr_tools.rounds import Event, Finished, NeedInput, Round, RunStep
+from mrtr_tools.tools import Toolbox
+
+FORMS = Client({"elicitation": {"form": {}}})
+MUTE = Client()
+
+
+def begin(
+    toolbox: Toolbox, tool: str, arguments: Mapping[str, Any] | None = None, *, client=FORMS, responses=None
+) -> Round:
+    """The first round of a call."""
+    return Round(toolbox, Call(tool, arguments or {}, responses or {}, client=client))
+
+
+def through_json(progress: Progress) -> Progress:
+    """What another machine gets."""
+    return Progress.from_json(from_json(to_json(progress.to_json())))
+
+
+def again(
+    machine: Round, responses: Mapping[str, Any] | None = None, *, toolbox=None, client=FORMS, expired=False
+) -> Round:
+    """The next round of the call, on another machine, perhaps of another build."""
+    call = replace(machine.call, responses=responses or {}, state="state", client=client)
+    return Round(toolbox or machine.toolbox, call, through_json(machine.progress), expired=expired)
+
+
+def run(machine: Round) -> Event:
+    """Do what a `RunStep` says, and give the next event."""
+    event = machine.next_event()
+    assert isinstance(event, RunStep), event
+    try:
+        context, made = watched(machine.toolbox.step_of)
+        value = context.run(event.step.signature.function, **event.arguments)
+    except Exception as error:  # noqa: BLE001  as the runner does
+        machine.raised(error)
+    else:
+        machine.returned(value, made)
+    return machine.next_event()
+
+
+def play(machine: Round, ran: list[str] | None = None) -> NeedInput | Finished:
+    """Run functions to the end of the round; `ran` takes their names."""
+    while isinstance(event := machine.next_event(), RunStep):
+        if ran is not None:
+            ran.append(event.step.name)
+        run(machine)
+    return event
+
+
+def asked(machine: Round) -> list[str]:
+    """Play to questions; their wire keys."""
+    event = play(machine)
+    assert isinstance(event, NeedInput), event
+    return list(event.requests)
+
+
+def message(machine: Round, key: str) -> str:
+    """Play to questions; the text of one."""
+    event = play(machine)
+    assert isinstance(event, NeedInput), event
+    return event.requests[key]["params"]["message"]  # type: ignore[index, return-value]
+
+
+def result(machine: Round) -> object:
+    """Play to the result."""
+    event = play(machine)
+    assert isinstance(event, Finished), event
+    assert not event.reply.is_error, (event.reply.value, event.cause)
+    return event.reply.value
+
+
+def failure(machine: Round) -> str:
+    """Play to a tool error that was meant for the caller; its text."""
+    event = play(machine)
+    assert isinstance(event, Finished), event
+    assert event.reply.is_error, event
+    assert event.cause is None, event.cause
+    return str(event.reply.value)
+
+
+def crash(machine: Round) -> Exception:
+    """Play to an unexpected end; the exception behind it, of which the caller sees nothing."""
+    event = play(machine)
+    assert isinstance(event, Finished), event
+    assert event.reply == Complete("The tool failed unexpectedly.", is_error=True)
+    assert event.cause is not None
+    return event.cause
+
+
+def accept(**content: object) -> dict[str, Any]:
+    return {"action": "accept", "content": content}
+
+
+def form(message: str, required: bool = True, **properties: Mapping[str, object]) -> dict[str, Any]:
+    """A question as it goes over the wire."""
+    schema = {"type": "object", "properties": properties} | ({"required": list(properties)} if required else {})
+    return {
+        "method": "elicitation/create",
+        "params": {"mode": "form", "message": message, "requestedSchema": schema},
+    }
+
+
+TEXT = {"type": "string"}
+YES_OR_NO = {"type": "boolean"}
+DECLINE = {"action": "decline"}
+CANCEL = {"action": "cancel"}
+YES = accept(ok=True)
+NO = accept(ok=False)

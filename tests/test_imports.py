@@ -1,0 +1,206 @@
+"""What imports what: the core stays small, the SDK stays out, and dependencies point one way (design section 5)."""
+
+import ast
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import mrtr_tools
+
+ROOT = Path(mrtr_tools.__file__).parent
+
+# From the bottom up: a module imports only from lines above its own, or from its own line what stands before it.
+ORDER = """
+errors
+keys input_requests answers values choices properties templates calls
+forms
+marks context
+signatures
+inputs
+steps
+arguments results tools
+progress responses
+state
+walk rounds
+runner
+testing
+server
+cli
+"""
+LAYERS = [line.split() for line in ORDER.split("\n") if line]
+RANK = {name: (layer, place) for layer, names in enumerate(LAYERS) for place, name in enumerate(names)}
+CORE = [name for name in RANK if RANK[name] < RANK["runner"]]
+
+DEPENDENCIES = {
+    "pydantic": {"pydantic", "pydantic_core", "annotated_types", "typing_extensions", "typing_inspection"},
+    "itsdangerous": {"itsdangerous"},
+    "cryptography": {"cryptography", "_openssl", "_cffi_backend", "cffi"},
+    "pydantic[email]": {"email_validator", "dns", "idna"},
+}
+ALLOWED = {"mrtr_tools"}.union(*DEPENDENCIES.values())
+ANYIO = {"anyio", "sniffio", "idna"}
+
+LOADS = """
+import importlib, sys
+for module in sys.argv[1:]:
+    before = set(sys.modules)
+    importlib.import_module(module)
+    print(module, *sorted({name.partition(".")[0] for name in set(sys.modules) - before}))
+"""
+
+
+def loaded_by(*modules: str) -> dict[str, set[str]]:
+    """The packages each module brings into a fresh interpreter, beyond those before it and the standard library."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("COVERAGE_PROCESS_")}
+    environment["PYTHONPATH"] = str(ROOT.parent)
+    done = subprocess.run(
+        [sys.executable, "-c", LOADS, *modules],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    lines = [line.split() for line in done.stdout.splitlines()]
+    return {module: {name for name in names if not _is_standard(name)} for module, *names in lines}
+
+
+def _is_standard(name: str) -> bool:
+    return name in sys.stdlib_module_names or name.startswith("_sysconfigdata")
+
+
+def test_the_core_imports_nothing_but_what_is_on_the_list():
+    loaded = loaded_by(*(f"mrtr_tools.{name}" for name in CORE))
+
+    assert len(loaded) == len(CORE)
+    assert {module: names - ALLOWED for module, names in loaded.items() if names - ALLOWED} == {}
+
+
+def test_the_package_brings_the_core_and_nothing_else():
+    assert loaded_by("mrtr_tools")["mrtr_tools"] - ALLOWED == set()
+
+
+def test_anyio_comes_with_the_runner():
+    loaded = loaded_by("mrtr_tools.runner", "mrtr_tools.testing")
+
+    assert "anyio" in loaded["mrtr_tools.runner"]
+    assert set().union(*loaded.values()) - ALLOWED - ANYIO == set()
+
+
+@pytest.mark.parametrize("name", ["server", "cli"])
+def test_the_sdk_is_imported_only_when_something_is_served(name):
+    """It takes most of a second."""
+    sdk = {"mcp", "mcp_types", "starlette", "uvicorn", "httpx", "httpx2"}
+
+    assert loaded_by(f"mrtr_tools.{name}")[f"mrtr_tools.{name}"] & sdk == set()
+
+
+# Read from the source
+
+
+def modules() -> dict[str, Path]:
+    """Every file by its dotted name inside the package."""
+    found = {}
+    for path in sorted(ROOT.rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imports(path: Path, *, own: bool = True) -> Iterator[tuple[str, ast.stmt, bool]]:
+    """Each import of a file: the module, the statement, and whether it stands inside a function or class.
+
+    What stands under ``if TYPE_CHECKING:`` is left out when `own`.
+    """
+    tree = ast.parse(path.read_text())
+    typing_only = {
+        inner
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        for inner in ast.walk(node)
+    }
+    top = set(tree.body)
+    for node in ast.walk(tree):
+        if own and node in typing_only:
+            continue
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            module = node.module or ""
+            names = [f"{module}.{alias.name}" for alias in node.names] if module in PACKAGES else [module]
+            yield from ((name, node, node not in top) for name in names)
+        elif isinstance(node, ast.Import):
+            yield from ((alias.name, node, node not in top) for alias in node.names)
+
+
+PACKAGES = {"mrtr_tools", "mrtr_tools.server", "mrtr_tools.cli"}
+MODULES = modules()
+
+
+def own_imports(name: str) -> set[str]:
+    """The modules of the package that a module imports, in dotted names."""
+    found = set()
+    for module, _, _ in imports(MODULES[name]):
+        if module.startswith("mrtr_tools."):
+            inside = module.removeprefix("mrtr_tools.")
+            found.add(inside if inside in MODULES else inside.rpartition(".")[0])
+    return found
+
+
+def test_every_module_has_its_place_in_the_order():
+    top = {name.partition(".")[0] for name in MODULES} - {""}
+
+    assert top == set(RANK) & top, f"say where they stand: {sorted(top - set(RANK))}"
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if name])
+def test_dependencies_point_one_way(name):
+    mine = name.partition(".")[0]
+    for other in own_imports(name):
+        theirs = other.partition(".")[0] or "tools"  # the package itself holds the authors' names
+        assert theirs == mine or RANK[theirs] < RANK[mine], f"{name} imports {other}"
+
+
+def test_there_is_no_cycle():
+    done: set[str] = set()
+
+    def visit(name: str, path: tuple[str, ...]) -> None:
+        assert name not in path, " -> ".join((*path, name))
+        if name not in done:
+            for other in own_imports(name):
+                visit(other, (*path, name))
+            done.add(name)
+
+    for name in MODULES:
+        visit(name, ())
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if not name.startswith(("server", "cli"))])
+def test_nothing_is_imported_inside_a_function(name):
+    """But in the adapters and commands, where the SDK would cost every start."""
+    inside = [module for module, _, nested in imports(MODULES[name]) if nested]
+
+    assert inside == []
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if not name.startswith("server")])
+def test_only_the_adapters_name_the_sdk(name):
+    named = {module.partition(".")[0] for module, _, _ in imports(MODULES[name], own=False)}
+    allowed = {"mcp", "mcp_types"} if name.startswith("cli") else set()
+
+    assert named & {"mcp", "mcp_types", "starlette", "uvicorn"} <= allowed
+
+
+@pytest.mark.parametrize("name", CORE)
+def test_the_core_does_no_io_and_waits_for_nothing(name):
+    tree = ast.parse(MODULES[name].read_text())
+    packages = {module.partition(".")[0] for module, _, _ in imports(MODULES[name], own=False)}
+    called = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+
+    assert packages & {"anyio", "asyncio", "trio", "socket", "threading", "logging"} == set()
+    assert called & {"time.sleep", "open", "print", "input"} == set()
+    assert not any(isinstance(node, (ast.Await, ast.AsyncFunctionDef)) for node in ast.walk(tree))

@@ -1,0 +1,153 @@
+"""What goes wrong in a step or with a state: who is told, and what is logged."""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from mrtr_tools import AskAgain, Toolbox, ToolError, confirm, needs_input, then
+from mrtr_tools.calls import Call, Complete, InputRequired
+from mrtr_tools.keys import generate_key
+from mrtr_tools.runner import handle_call
+from mrtr_tools.state import StateSigner
+from tests.rounds_by_hand import FORMS, accept
+
+pytestmark = pytest.mark.anyio
+
+SIGNER = StateSigner([generate_key()], "tests")
+FAILED = Complete("The tool failed unexpectedly.", is_error=True)
+
+
+def call(tool: str, arguments: Mapping[str, Any] | None = None, **more: Any) -> Call:
+    return Call(tool, arguments or {}, **{"client": FORMS, **more})
+
+
+async def ask(toolbox: Toolbox, request: Call, signer: StateSigner = SIGNER) -> InputRequired:
+    reply = await handle_call(toolbox, request, signer)
+    assert isinstance(reply, InputRequired), reply
+    return reply
+
+
+# Errors
+
+
+def failing() -> Toolbox:  # noqa: C901  one tool for each way to fail
+    toolbox = Toolbox("t")
+
+    def secret_helper() -> None:
+        raise ValueError("the password is hunter2")
+
+    @toolbox.tool
+    def sync_fails() -> str:
+        secret_helper()
+        return "never"
+
+    @toolbox.tool
+    async def async_fails() -> str:
+        secret_helper()
+        return "never"
+
+    @toolbox.tool
+    @needs_input(x=secret_helper)
+    def input_fails(x: str) -> str:
+        return x
+
+    @toolbox.tool
+    async def group_fails() -> str:
+        async def fail() -> None:
+            secret_helper()
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(fail)
+        return "never"
+
+    @toolbox.tool
+    async def told() -> str:
+        raise ToolError("No such order")
+
+    @toolbox.tool
+    async def told_from_a_task() -> str:
+        async def fail() -> None:
+            raise ToolError("No such order")
+
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(fail)
+        return "never"
+
+    @toolbox.tool
+    def wrong_result() -> int:
+        return "three"  # type: ignore[return-value]
+
+    @toolbox.tool
+    def stops() -> str:
+        raise StopIteration("hunter2")
+
+    return toolbox
+
+
+@pytest.mark.parametrize("tool", ["sync_fails", "async_fails", "input_fails", "group_fails"])
+async def test_an_exception_is_logged_with_its_traceback_and_told_to_nobody(
+    tool: str, caplog: pytest.LogCaptureFixture
+):
+    assert await handle_call(failing(), call(tool), SIGNER) == FAILED
+    (record,) = caplog.records
+    assert (record.name, record.levelno) == ("mrtr_tools", logging.ERROR)
+    assert tool in record.getMessage()
+    assert "secret_helper" in caplog.text
+    assert "hunter2" in caplog.text
+
+
+async def test_a_result_that_is_not_what_the_tool_promises_is_unexpected(caplog: pytest.LogCaptureFixture):
+    assert await handle_call(failing(), call("wrong_result"), SIGNER) == FAILED
+    assert "wrong_result" in caplog.text
+
+
+async def test_a_stop_iteration_from_a_thread_ends_the_call_as_unexpected():
+    assert await handle_call(failing(), call("stops"), SIGNER) == FAILED
+
+
+@pytest.mark.parametrize("tool", ["told", "told_from_a_task"])
+async def test_a_tool_error_is_told_in_the_authors_words_and_is_nothing_to_log(
+    tool: str, caplog: pytest.LogCaptureFixture
+):
+    assert await handle_call(failing(), call(tool), SIGNER) == Complete("No such order", is_error=True)
+    assert caplog.records == []
+
+
+async def test_an_ask_again_from_a_thread_asks_again():
+    toolbox = Toolbox("t")
+
+    @toolbox.tool
+    @needs_input(day="Which day?")
+    def book(day: str) -> str:
+        raise AskAgain(day="full")
+
+    request = call("book")
+    first = await ask(toolbox, request)
+    second = await ask(toolbox, replace(request, state=first.state, responses={"day": accept(day="mon")}))
+    assert second.requests["day-2"]["params"]["message"] == "full\nWhich day?"  # type: ignore[index, call-overload]
+
+
+async def test_a_state_that_grows_too_large_is_a_tool_error_that_names_the_values(caplog: pytest.LogCaptureFixture):
+    toolbox = Toolbox("t")
+
+    @toolbox.tool
+    def start() -> str:
+        return then(end, report="hunter2" * 20_000, small=1)
+
+    @toolbox.step
+    @needs_input(ok=confirm("Go?"))
+    def end(report: str, small: int) -> str:
+        return report
+
+    reply = await handle_call(toolbox, call("start"), SIGNER)
+    assert isinstance(reply, Complete)
+    assert reply.is_error
+    assert "report" in str(reply.value)
+    assert "hunter2" not in str(reply.value)
+    assert "report" in caplog.text
+    assert "hunter2" not in caplog.text

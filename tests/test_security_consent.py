@@ -1,0 +1,219 @@
+"""Attacks on whole conversations: consent that expired or was for another build, restarts, and states of others."""
+
+import pytest
+
+from mrtr_tools import Context, Toolbox, confirm, needs_input, then
+from mrtr_tools.errors import InvalidState
+from tests.attacker import Clock, Server, accept
+
+YES = accept(ok=True)
+
+# Rule 8: expired consent, and restarts
+
+
+def flights(clock: Clock | None = None, **options) -> tuple[Server, list[str]]:
+    bought: list[str] = []
+    toolbox = Toolbox("flights")
+
+    @toolbox.tool
+    @needs_input(ok=confirm("Fly to {city}?"))
+    def fly(city: str, ctx: Context) -> str:
+        bought.append(ctx.idempotency_key)
+        return f"flown to {city}"
+
+    @toolbox.tool
+    def search(city: str) -> str:
+        return then(buy, city=city)
+
+    @toolbox.step
+    @needs_input(ok=confirm("Fly to {city}?"))
+    def buy(city: str) -> str:
+        bought.append(city)
+        return f"flown to {city}"
+
+    return Server(toolbox, clock=clock or Clock(), **options), bought
+
+
+ROME = {"city": "Rome"}
+
+
+def test_a_yes_that_comes_too_late_is_asked_for_again() -> None:
+    """Rule 8: else a time to live would mean nothing for consent."""
+    server, bought = flights(ttl=600)
+    asked = server.ask("fly", ROME)
+    server.clock.now += 700
+
+    again = server.ask("fly", ROME, state=asked.state, ok=YES)
+
+    assert (list(again.requests), bought) == (["ok"], [])
+    assert server.end("fly", ROME, state=again.state, ok=YES).value == "flown to Rome"
+
+
+def test_a_restart_keeps_the_call_id_so_that_a_killed_step_keeps_its_key() -> None:
+    """Rule 8: the effect was done, the process died, the state expired: the next run has the same idempotency key."""
+    server, bought = flights(ttl=600)
+    asked = server.ask("fly", ROME)
+    server.end("fly", ROME, state=asked.state, ok=YES)
+    server.clock.now += 700
+
+    again = server.ask("fly", ROME, state=asked.state, ok=YES)
+    server.end("fly", ROME, state=again.state, ok=YES)
+
+    assert len(bought) == 2
+    assert len(set(bought)) == 1
+
+
+def test_after_a_function_has_run_a_late_yes_ends_the_call() -> None:
+    """Rule 8: what ran cannot be as if it had not."""
+    server, bought = flights(ttl=600)
+    asked = server.ask("search", ROME)
+    server.clock.now += 700
+
+    refused = server.refuse("search", ROME, state=asked.state, ok=YES)
+
+    assert (refused.data, bought) == ({"reason": "expired"}, [])
+
+
+def test_an_input_function_that_ran_counts_as_well() -> None:
+    """Rule 8: "no step finished" counts the functions of inputs."""
+    toolbox = Toolbox("shop")
+
+    @toolbox.tool
+    @needs_input(price=lambda: 5)
+    @needs_input(ok=confirm("Buy for {price}?"))
+    def buy(price: int) -> str:
+        return f"bought for {price}"
+
+    server = Server(toolbox, ttl=600)
+    asked = server.ask("buy")
+    server.clock.now += 700
+
+    assert server.refuse("buy", state=asked.state, ok=YES).data == {"reason": "expired"}
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"principal": "mallory"}, {"principal": None}, {"arguments": {"city": "Oslo"}}, {"tool": "fly"}]
+)
+def test_a_stolen_state_that_expired_looks_like_a_forged_one(wrong: dict[str, object]) -> None:
+    """Rule 8: only who passes every binding learns that it expired."""
+    server, _ = flights(ttl=600)
+    asked = server.ask("search", ROME, principal="alice")
+    server.clock.now += 700
+    sent = {"tool": "search", "arguments": ROME, "principal": "alice", "state": asked.state, "ok": YES}
+
+    refused = server.refuse(**{**sent, **wrong})
+    forged = server.refuse(**{**sent, "state": str(asked.state)[:-2] + "AA"})
+
+    assert (
+        (refused.code, str(refused), refused.data)
+        == (forged.code, str(forged), forged.data)
+        == (-32602, InvalidState.MESSAGE, None)
+    )
+
+
+def test_after_a_restart_no_earlier_answer_survives() -> None:
+    """Rule 8: as if neither the state nor the answers had come, also with cold answers on."""
+    toolbox = Toolbox("pair")
+
+    @toolbox.tool(cold_answers=True)
+    @needs_input(first="First?", second="Second?")
+    def pair(first: str, second: str) -> str:
+        return f"{first} {second}"
+
+    server = Server(toolbox, ttl=600)
+    asked = server.ask("pair")
+    half = server.ask("pair", state=asked.state, first=accept(first="a"))
+    assert list(half.requests) == ["second"]
+    server.clock.now += 700
+
+    again = server.ask("pair", state=half.state, second=accept(second="b"))
+
+    assert list(again.requests) == ["first", "second"]
+
+
+def test_a_call_cannot_be_kept_alive_by_never_answering() -> None:
+    """Rule 7: each unanswered round gets a fresh state, and none outlives the age of the call."""
+    server, bought = flights(ttl=600, max_age=1000)
+    asked = server.ask("search", ROME)
+    for _ in range(2):
+        server.clock.now += 500
+        asked = server.ask("search", ROME, state=asked.state)
+    server.clock.now += 100
+
+    assert server.refuse("search", ROME, state=asked.state, ok=YES).data == {"reason": "expired"}
+    assert bought == []
+
+
+# Rules 5 and 7: old states, and states of others
+
+
+def payments(*, gate: bool = False, version: int = 0, alias: bool = False) -> Toolbox:
+    """One build of a tool; the next may have a new gate, a new version or a renamed step."""
+    toolbox = Toolbox("payments")
+
+    @toolbox.tool(version=version)
+    def pay(amount: int) -> str:
+        return then(settle, amount=amount)
+
+    def settle(amount: int) -> str:
+        return f"paid {amount}"
+
+    if gate:
+        settle = needs_input(checked=confirm("No fraud in {amount}?"))(settle)
+    settle = needs_input(ok=confirm("Pay {amount}?"))(settle)
+    toolbox.step(settle, name="settle_payment" if alias else "settle", aliases=("settle",) if alias else ())
+    return toolbox
+
+
+TEN = {"amount": 10}
+
+
+def test_an_old_state_does_not_jump_over_a_gate_that_is_new() -> None:
+    """Rule 7: the yes that was asked for counts, the one that is new is asked for."""
+    asked = Server(payments()).ask("pay", TEN)
+    new = Server(payments(gate=True))
+
+    gate = new.ask("pay", TEN, state=asked.state, ok=YES, checked=accept(checked=True))
+
+    assert list(gate.requests) == ["checked"]
+    assert new.ran == []
+    assert new.end("pay", TEN, state=gate.state, checked=accept(checked=True)).value == "paid 10"
+
+
+def test_a_raised_version_takes_no_older_state() -> None:
+    """Rule 7: "a new check before an effect is a new version"; and no newer one, during a rolling deploy."""
+    old, new = Server(payments()), Server(payments(version=1))
+
+    assert new.refuse("pay", TEN, state=old.ask("pay", TEN).state, ok=YES).data == {"reason": "no_longer_fits"}
+    assert old.refuse("pay", TEN, state=new.ask("pay", TEN).state, ok=YES).data == {"reason": "no_longer_fits"}
+    assert old.ran == new.ran == ["pay"]
+
+
+def test_a_renamed_step_is_found_by_its_alias_and_its_question_still_stands() -> None:
+    """Rule 7, B35: without the alias the state no longer fits, and never leads to a wrong step."""
+    asked = Server(payments()).ask("pay", TEN)
+
+    assert Server(payments(alias=True)).end("pay", TEN, state=asked.state, ok=YES).value == "paid 10"
+
+
+@pytest.mark.parametrize("principal", ["mallory", None, "alice ", "ALICE", ""])
+def test_nobody_can_say_yes_to_the_question_of_somebody_else(principal: str | None) -> None:
+    """Rules 8 and 12: the state is bound to who began the call."""
+    server, bought = flights()
+    asked = server.ask("fly", ROME, principal="alice")
+
+    assert server.refuse("fly", ROME, state=asked.state, principal=principal, ok=YES).data is None
+    assert bought == []
+    assert server.end("fly", ROME, state=asked.state, principal="alice", ok=YES).value == "flown to Rome"
+
+
+def test_a_fork_has_the_same_call_id_and_the_same_idempotency_key() -> None:
+    """Rule 5: a client can send a state twice; what must happen once has a key to tell by."""
+    server, bought = flights()
+    asked = server.ask("fly", ROME)
+
+    for _ in range(3):
+        server.end("fly", ROME, state=asked.state, ok=YES)
+
+    assert len(bought) == 3
+    assert len(set(bought)) == 1
