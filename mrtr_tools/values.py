@@ -41,7 +41,8 @@ class Codec:
 
     def __init__(self, annotation: object) -> None:
         self._adapter = adapter_for(annotation)
-        self._plain = _PLAIN.get(annotation) if isinstance(annotation, type) or annotation is None else None
+        core = cast("_Node", self._adapter.core_schema)
+        self._plain = _PLAIN.get(core["type"]) if core.keys() <= {"type", "metadata"} else None
 
     def dump(self, value: object) -> JsonValue:
         """The value as new JSON.
@@ -57,8 +58,9 @@ class Codec:
             back = self._read(text)
         except (TypeError, ValueError, RecursionError) as error:
             raise NotCarriable(self._why_not(value, error)) from error
-        for difference in _differences(value, back, "value"):
-            raise NotCarriable(difference)
+        if not _plainly_same(value, back):
+            for difference in _differences(value, back, "value"):
+                raise NotCarriable(difference)
         return data
 
     def load(self, data: JsonValue) -> Any:
@@ -130,7 +132,7 @@ def adapter_for(annotation: object) -> TypeAdapter[Any]:
 _wrapped: Any = NewType  # with a name of its own, a dataclass or TypedDict without a configuration takes ours
 _Node = Mapping[str, Any]
 _BASE64: Final = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
-_PLAIN: Final[Mapping[object, type]] = {str: str, int: int, bool: bool, None: type(None)}
+_PLAIN: Final[Mapping[str, type]] = {"str": str, "int": int, "bool": bool, "none": type(None)}
 _INT64: Final = 2**63
 
 

@@ -1,0 +1,155 @@
+"""A call for a person: the conversation on stderr, the result on stdout.
+
+Everything that a server said stands behind a bar and is escaped, so that it cannot move the cursor, hide text, or pass
+for a line of ours.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from pydantic import JsonValue
+from rich.console import Console
+from rich.text import Text
+
+from mrtr_tools.cli.events import Answered, Asked, Asking, Ended, Event, Failed, Noted
+from mrtr_tools.cli.exits import INTERRUPTED, Stop
+from mrtr_tools.templates import shown
+
+__all__ = ["Terminal", "escaped", "label", "paragraph"]
+
+MAX_LABEL: Final = 80
+MAX_LINE: Final = 2000
+MAX_LINES: Final = 100
+MIN_WIDTH: Final = 20
+UNWRAPPED: Final = 1_000_000
+TAB: Final = 4
+_COMMANDS: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\U000e0000-\U000e0fff]"
+)
+
+
+class Terminal:
+    """Where a person sees a call.
+
+    Args:
+        target: what is called, as the person gave it.
+    """
+
+    def __init__(self, target: str) -> None:
+        self._console = Console(stderr=True, highlight=False, markup=False, emoji=False)
+        self._target = target
+        self._begun = False
+
+    def show(self, event: Event) -> None:
+        """Print an event."""
+        match event:
+            case Asked():
+                self._asked(event)
+            case Asking(question):
+                self._said(question.message if question.url is None else f"{question.message}\n{question.url}")
+            case Answered():
+                self._answered(event)
+            case Ended(result):
+                self._ended(result)
+            case Failed(stop):
+                self._failed(stop)
+            case Noted(text):
+                self._line(text, "dim")
+
+    def _asked(self, event: Asked) -> None:
+        self._begun = True
+        asker = f"{label(event.server)} ({self._target})" if event.server else self._target
+        count = len(event.requests)
+        told = "asks nothing, the call goes on" if not count else "asks" if count == 1 else f"asks {count} questions"
+        self._line()
+        self._line(f"Round {event.round}: {asker} {told}", "bold")
+
+    def _answered(self, event: Answered) -> None:
+        content = event.response.content or {}
+        told_already = len(content) <= 1 and not any(isinstance(value, list) for value in content.values())
+        if told_already and not event.beforehand:
+            return  # the prompt has left it on the screen
+        names = [f"{label(name)}: " if len(content) > 1 else "" for name in content]
+        values = [label(_plain(value)) for value in content.values()]
+        told = ", ".join(name + value for name, value in zip(names, values, strict=True))
+        told = told or {"accept": "accepted", "decline": "declined", "cancel": "cancelled"}[event.response.action]
+        self._line(f"> {told}" + ("  (--answer)" if event.beforehand else ""), "green")
+
+    def _ended(self, result: Mapping[str, JsonValue]) -> None:
+        if self._begun:
+            self._line()
+        text = "\n".join(_blocks(result)) or _pretty(result.get("structuredContent"))
+        if result.get("isError"):
+            self._line(f"The tool failed: {escaped(text)}", "red")
+        else:
+            print(escaped(text), flush=True)
+
+    def _failed(self, stop: Stop) -> None:
+        if self._begun:
+            self._line()
+        if stop.code == INTERRUPTED:
+            self._line(str(stop), "dim")
+            return
+        code = f" {stop.details['code']}" if "code" in stop.details else ""
+        self._line(f"Error{code}: {stop}", "red")
+        if stop.details.get("data"):
+            self._said(_pretty(stop.details["data"]))
+
+    def _line(self, text: str = "", style: str = "") -> None:
+        self._console.print(Text(text, style), soft_wrap=True)
+
+    def _said(self, text: str) -> None:
+        bar = "│ " if self._console.encoding.startswith("utf") else "| "
+        width = max(MIN_WIDTH, self._console.width - len(bar)) if self._console.is_terminal else UNWRAPPED
+        for line in Text(paragraph(text)).wrap(self._console, width):
+            self._console.print(Text(bar, "cyan") + Text(line.plain), soft_wrap=True)
+
+
+def label(text: str) -> str:
+    """A short text of a server, on one line."""
+    return shown(text, MAX_LABEL)
+
+
+def paragraph(text: str) -> str:
+    """A longer text of a server: its lines may break, and nothing else may happen."""
+    lines = text.replace("\r\n", "\n").expandtabs(TAB).strip().split("\n")
+    kept = [shown(line, MAX_LINE) for line in lines[:MAX_LINES]]
+    return "\n".join(kept if len(kept) == len(lines) else [*kept, "…"])
+
+
+def escaped(text: str) -> str:
+    """A result, whole, with what would command the terminal made visible."""
+    return _COMMANDS.sub(lambda found: found.group().encode("unicode_escape").decode(), text.replace("\r\n", "\n"))
+
+
+def _blocks(result: Mapping[str, JsonValue]) -> list[str]:
+    blocks = result.get("content")
+    return [_block(block) for block in blocks if isinstance(block, dict)] if isinstance(blocks, list) else []
+
+
+def _block(block: Mapping[str, JsonValue]) -> str:
+    match block.get("type"):
+        case "text":
+            return str(block.get("text"))
+        case "resource_link":
+            return f"[{block.get('uri')}]"
+        case kind:
+            return f"[{kind}: {block.get('mimeType', 'shown by --json')}]"
+
+
+def _plain(value: JsonValue) -> str:
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case list():
+            return ", ".join(_plain(item) for item in value) or "none"
+        case _:
+            return str(value)
+
+
+def _pretty(value: JsonValue) -> str:
+    return "" if value is None else json.dumps(value, indent=2, ensure_ascii=False)

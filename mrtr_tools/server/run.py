@@ -1,0 +1,189 @@
+"""Serving one toolbox: over stdin and stdout, or over HTTP."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import anyio
+from pydantic_core import to_json
+
+from mrtr_tools.server.signing import Keys, starting_signer
+from mrtr_tools.server.stdio import INVALID_REQUEST, serve_stdio
+from mrtr_tools.tools import Toolbox
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+__all__ = ["MAX_REQUEST", "http_app", "run_http", "run_stdio"]
+
+MAX_REQUEST: Final = 1024 * 1024
+"""Bytes that one message of a client may have, over HTTP and stdio alike, unless ``max_request=`` says otherwise."""
+TTL: Final = 3600
+GRACE: Final = 10  # seconds that calls under way may take when the server is stopped
+
+LOOPBACK_HOSTS: Final = [f"{host}{port}" for host in ("127.0.0.1", "localhost", "[::1]") for port in ("", ":*")]
+LOOPBACK_ORIGINS: Final = [f"http://{host}" for host in LOOPBACK_HOSTS]
+
+
+def run_stdio(
+    toolbox: Toolbox,
+    *,
+    keys: Keys | None = None,
+    audience: str | None = None,
+    ttl: float = TTL,
+    max_request: int = MAX_REQUEST,
+) -> None:
+    """Serve one client over stdin and stdout until it closes stdin. What steps print goes to stderr.
+
+    Args:
+        toolbox: what to serve.
+        keys: sign states, the current one first; by default `MRTR_TOOLS_KEYS`, else a key that ends with this process.
+        audience: keeps the states of different servers apart; by default the toolbox's name.
+        ttl: seconds that a state lives.
+        max_request: bytes that one line may have. A longer one is answered with an error.
+
+    Raises:
+        InvalidKey: a key cannot be used.
+    """
+    signer = starting_signer(toolbox, keys, audience=audience, ttl=ttl, make_key=True)
+    from mrtr_tools.server.sdk import server_for
+
+    with suppress(KeyboardInterrupt):  # a person at a terminal stops it so
+        anyio.run(serve_stdio, server_for(toolbox, signer), max_request)
+
+
+def run_http(
+    toolbox: Toolbox,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    keys: Keys | None = None,
+    audience: str | None = None,
+    ttl: float = TTL,
+    allowed_hosts: Sequence[str] | None = None,
+    allowed_origins: Sequence[str] | None = None,
+    max_request: int = MAX_REQUEST,
+) -> None:
+    """Serve over HTTP, at ``/mcp``, until the process is told to stop. For several processes, use `http_app`.
+
+    Args:
+        toolbox: what to serve.
+        host: the interface to listen on.
+        port: the port.
+        keys: see `http_app`, as for all that follows.
+        audience: see there.
+        ttl: see there.
+        allowed_hosts: see there; must be given unless `host` is this machine alone.
+        allowed_origins: see there.
+        max_request: see there.
+
+    Raises:
+        InvalidKey: there are no keys, or one cannot be used.
+        ValueError: `allowed_hosts` is missing.
+    """
+    if allowed_hosts is None and not _is_loopback(host):
+        raise ValueError(
+            f"host={host!r} lets other machines in: say by which names they call this one, "
+            'allowed_hosts=["mcp.example.com"], or a web page could reach it by a name of its own'
+        )
+    app = http_app(
+        toolbox,
+        keys=keys,
+        audience=audience,
+        ttl=ttl,
+        allowed_hosts=allowed_hosts,
+        allowed_origins=allowed_origins,
+        max_request=max_request,
+    )
+    import uvicorn
+
+    uvicorn.run(app, host=host, port=port, access_log=False, ws="none", lifespan="on", timeout_graceful_shutdown=GRACE)
+
+
+def http_app(
+    toolbox: Toolbox,
+    *,
+    keys: Keys | None = None,
+    audience: str | None = None,
+    ttl: float = TTL,
+    allowed_hosts: Sequence[str] | None = None,
+    allowed_origins: Sequence[str] | None = None,
+    max_request: int = MAX_REQUEST,
+) -> Starlette:
+    """An ASGI application that serves a toolbox at ``/mcp``, to clients of 2026-07-28 and of older revisions.
+
+    A call of 2026-07-28 needs no memory: any process that has the keys can serve any of its rounds. An older client has
+    a session with one process. The application has a lifespan; whoever mounts it in another one must run it as well.
+
+    Args:
+        toolbox: what to serve.
+        keys: sign states, the current one first; by default `MRTR_TOOLS_KEYS`. All processes of a server share them.
+        audience: keeps the states of different servers apart; by default the toolbox's name.
+        ttl: seconds that a state lives.
+        allowed_hosts: the values of the `Host` header to serve, such as ``mcp.example.com``, with ``:*`` for any port;
+            by default those of this machine.
+        allowed_origins: the values of the `Origin` header to serve, such as ``https://example.com``; by default those
+            of this machine, or none when there are `allowed_hosts`. Programs send no such header and are served.
+        max_request: bytes that the body of a request may have. A larger one gets 413.
+
+    Raises:
+        InvalidKey: there are no keys, or one cannot be used.
+        TypeError: one text was given in place of a list.
+    """
+    hosts = _listed("allowed_hosts", allowed_hosts, LOOPBACK_HOSTS)
+    origins = _listed("allowed_origins", allowed_origins, LOOPBACK_ORIGINS if allowed_hosts is None else ())
+    signer = starting_signer(toolbox, keys, audience=audience, ttl=ttl)
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    from mrtr_tools.server.sdk import server_for
+
+    allowed = TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=origins)
+    app = server_for(toolbox, signer).streamable_http_app(transport_security=allowed, max_request_body_size=max_request)
+    app.add_middleware(TooLargeAsJson, limit=max_request)
+    return app
+
+
+def _listed(name: str, given: Sequence[str] | None, default: Sequence[str]) -> list[str]:
+    if isinstance(cast("object", given), str):
+        raise TypeError(f"{name} must be a list, not one text: {name}=[{given!r}]")
+    return list(default if given is None else given)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+
+class TooLargeAsJson:
+    """ASGI middleware: a 413 as a JSON-RPC error, which clients can read, in place of the SDK's plain text."""
+
+    def __init__(self, app: Callable[[Message, Receive, Send], Awaitable[None]], limit: int) -> None:
+        self._app = app
+        error = {"code": INVALID_REQUEST, "message": f"A message may have {limit} bytes"}
+        self._body = to_json({"jsonrpc": "2.0", "id": None, "error": error})
+        length = str(len(self._body)).encode()
+        self._headers = [(b"content-type", b"application/json"), (b"content-length", length)]
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        too_large = False
+
+        async def send_json(message: Message) -> None:
+            nonlocal too_large
+            if message["type"] == "http.response.start" and message["status"] == 413:  # noqa: PLR2004 - the status itself
+                too_large = True
+                message = {**message, "headers": self._headers}
+            elif message["type"] == "http.response.body" and too_large:
+                message = {**message, "body": self._body}
+            await send(message)
+
+        await self._app(scope, receive, send_json)

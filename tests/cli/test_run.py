@@ -1,0 +1,169 @@
+"""`mrtr-tools run`, `keygen` and `--version`."""
+
+import json
+import select
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mrtr_tools.cli.exits import Stop
+from mrtr_tools.cli.loading import load_toolbox
+from mrtr_tools.keys import generate_key, read_key
+
+from .conftest import COMMAND, DESK, ROOT, TIMEOUT, environment
+
+TOOLBOX = 'from mrtr_tools import Toolbox\n{name} = Toolbox("{name}")\n'
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    """Writes a Python file; what loading it leaves behind is taken back."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(sys, "modules", {**sys.modules})
+
+    def write(text: str, name: str = "shop_file.py") -> Path:
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def test_the_only_toolbox_is_found_and_one_of_several_by_its_name(file):
+    one = TOOLBOX.format(name="one")
+
+    assert load_toolbox(str(file(one))).name == "one"
+    path = file(one + TOOLBOX.format(name="other"))
+    assert load_toolbox(f"{path}:other").name == "other"
+    with pytest.raises(Stop, match=r"several toolboxes; say which: .*:one or .*:other"):
+        load_toolbox(str(path))
+    with pytest.raises(Stop, match="no toolbox named 'third'; it has: one, other"):
+        load_toolbox(f"{path}:third")
+
+
+def test_a_file_that_is_not_there_or_holds_no_toolbox_is_named(file, tmp_path):
+    with pytest.raises(Stop, match=r"There is no file nowhere\.py"):
+        load_toolbox("nowhere.py")
+    with pytest.raises(Stop, match="is a folder"):
+        load_toolbox(str(tmp_path))
+    with pytest.raises(Stop, match=r'no toolbox at its top level. It needs one: toolbox = Toolbox\("name"\)'):
+        load_toolbox(str(file("")))
+
+
+def test_a_file_may_import_its_neighbours_and_be_named_like_a_standard_module(file):
+    file('text = "from beside"', "beside_it.py")
+
+    path = file(
+        "import beside_it\n" + TOOLBOX.format(name="toolbox").replace('"toolbox"', "beside_it.text"), "calendar.py"
+    )
+
+    assert load_toolbox(str(path)).name == "from beside"
+    assert sys.modules["calendar"].__file__ != str(path)
+
+
+def test_an_error_in_the_file_is_shown_from_the_authors_own_line_on(run, tmp_path):
+    path = tmp_path / "broken.py"
+    path.write_text("def stock():\n    return 1 / 0\n\n\nstock()\n")
+
+    done = run("run", "broken.py", cwd=tmp_path)
+
+    assert (done.returncode, done.stdout) == (1, "")
+    lines = done.stderr.splitlines()
+    assert lines[0] == "Error: broken.py could not be loaded:"
+    assert [line for line in lines if line.startswith("  File")] == [
+        f'  File "{path}", line 5, in <module>',
+        f'  File "{path}", line 2, in stock',
+    ]
+    assert lines[-1] == "ZeroDivisionError: division by zero"
+
+
+def test_a_wrong_definition_is_shown_without_the_insides_of_the_library(file):
+    text = TOOLBOX.format(name="toolbox") + "from mrtr_tools import needs_input\n\n\n"
+    path = file(text + '@toolbox.tool\n@needs_input(nope="What?")\ndef buy(item: str) -> str:\n    return item\n')
+
+    with pytest.raises(Stop) as stopped:
+        load_toolbox(str(path))
+
+    assert stopped.value.code == 1
+    assert str(stopped.value).count('  File "') == 1
+    assert "DefinitionError: buy: input 'nope'" in str(stopped.value)
+
+
+def test_under_stdio_nothing_but_messages_is_on_stdout_whatever_the_file_prints():
+    meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
+    params = {"name": "count", "arguments": {"letters": ["a"]}, "_meta": meta}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    pipe = subprocess.PIPE
+
+    with subprocess.Popen(
+        [*COMMAND, "run", DESK], cwd=ROOT, env=environment(), stdin=pipe, stdout=pipe, stderr=pipe
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(json.dumps(message).encode() + b"\n")
+        process.stdin.flush()
+        assert select.select([process.stdout], [], [], TIMEOUT)[0]
+        reply = json.loads(process.stdout.readline())
+        rest, said = process.communicate(timeout=TIMEOUT)
+
+    assert reply["result"]["structuredContent"] == {"letters": 1}
+    assert rest == b""
+    assert b"printed while loading" in said
+    assert b"printed by a step" in said
+    assert process.returncode == 0
+
+
+def test_over_http_on_this_machine_a_key_is_made_and_one_line_says_so(desk):
+    warnings = [line for line in desk.said if line.startswith("Warning: no keys given, so one was made")]
+
+    assert len(warnings) == 1
+    assert "mrtr-tools keygen" in warnings[0]
+
+
+def test_other_machines_are_served_only_with_keys_and_a_name_for_this_one(command, monkeypatch):
+    done = command("run", DESK, "--http", "--host", "0.0.0.0")
+
+    assert done.returncode == 2
+    assert "Serving on 0.0.0.0 lets other machines in, and needs a key" in done.stderr
+    assert "mrtr-tools keygen > keys" in done.stderr
+
+    monkeypatch.setenv("MRTR_TOOLS_KEYS", generate_key())
+    done = command("run", DESK, "--http", "--host", "0.0.0.0")
+
+    assert done.returncode == 2
+    assert "--allow-host" in done.stderr
+
+
+def test_options_of_http_without_it_and_keys_that_others_can_read_are_refused(command, tmp_path):
+    keys = tmp_path / "keys"
+    keys.write_text("")
+    keys.chmod(0o644)
+
+    assert "go with --http" in command("run", DESK, "--port", "8001").stderr
+    assert "chmod 600" in command("run", DESK, "--keys-file", str(keys)).stderr
+
+
+def test_keygen_prints_a_key_alone_and_how_to_use_it_beside(run):
+    done = run("keygen")
+
+    assert read_key(done.stdout)
+    assert len(done.stdout.split()) == 1
+    assert "MRTR_TOOLS_KEYS" in done.stderr
+    assert done.stdout.strip() not in done.stderr
+
+
+def test_without_the_extra_one_line_says_what_to_install():
+    hidden = "import sys; sys.modules['questionary'] = None; from mrtr_tools.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", hidden, "--version"], cwd=ROOT, env=environment(), capture_output=True,
+        encoding="utf-8", timeout=TIMEOUT, check=False,
+    )  # fmt: skip
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == 'The command line is not installed. Install it with: pip install "mrtr-tools[cli]"\n'
+
+
+def test_the_version_is_shown(command):
+    assert command("--version").stdout.startswith("mrtr-tools")

@@ -1,0 +1,60 @@
+"""Servers in processes of their own."""
+
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from mcp import StdioServerParameters
+
+ROOT = Path(__file__).parents[2]
+SERVE = str(Path(__file__).with_name("serve.py"))
+SECONDS = 20  # a process needs a moment to import the SDK
+
+
+def environment(more: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a server: this one's without keys, and what is given."""
+    kept = {name: value for name, value in os.environ.items() if name != "MRTR_TOOLS_KEYS"}
+    return {**kept, "PYTHONPATH": str(ROOT), **more}
+
+
+def stdio(toolbox: str, **more: str) -> StdioServerParameters:
+    """How a client starts `serve.py` over stdio; `toolbox` is a module that holds one."""
+    return StdioServerParameters(command=sys.executable, args=[SERVE, "stdio", toolbox], env=environment(more))
+
+
+@contextmanager
+def http(toolbox: str, **more: str) -> Iterator[str]:
+    """Run `serve.py` over HTTP in a process of its own; gives the URL of its endpoint."""
+    command = [sys.executable, SERVE, "http", toolbox]
+    process = subprocess.Popen(
+        command, env=environment(more), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stderr
+    told: list[str] = []
+    found: list[str] = []
+    ready = threading.Event()
+
+    def read() -> None:
+        for line in process.stderr or ():
+            told.append(line)
+            if running := re.search(r"running on (http://\S+)", line):
+                found.append(running[1])
+                ready.set()
+        ready.set()
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        assert ready.wait(SECONDS)
+        assert found, "".join(told)
+        yield f"{found[0]}/mcp"
+    finally:
+        process.terminate()
+        process.wait(SECONDS)
+        reader.join(SECONDS)
+        process.stderr.close()
