@@ -2,8 +2,9 @@
 
     mrtr-tools call cookbook/book_flight.py book_flight origin=BER destination=LIS
 
-`then` goes on with another step, perhaps in another process: it carries the flight in the signed state, so that the search does not
-run again and the price that was confirmed is the price that is paid. The confirm is a gate: without a yes, nothing is bought.
+`then` goes on with another step, perhaps in another process: it carries the flight in the signed state, so that the
+search does not run again and the price that was confirmed is the price that is paid. The confirm is a gate: without a
+yes, nothing is bought.
 """
 
 from pydantic import BaseModel

@@ -2,8 +2,8 @@
 
     mrtr-tools call cookbook/get_weather.py get_weather location="New York"
 
-The parameter `github_login` is the question: its text is in `needs_input`, its form is its annotation, its name is the key on the
-wire. `Field(alias=...)` gives the form's field another name.
+The parameter `github_login` is the question: its text is in `needs_input`, its form is its annotation, its name is
+the key on the wire. `Field(alias=...)` gives the form's field another name.
 """
 
 from typing import Annotated

@@ -13,9 +13,7 @@ def test_a_duplicate_is_asked_for_its_original() -> None:
         "Bug #4522 resolved as Duplicate of Bug #4301. State set to Resolved and duplicate link created."
     )
     assert played.questions == ["resolution", "duplicate_of"]
-    assert played.messages["resolution"] == (
-        "Resolving Bug #4522 requires a resolution. How was this bug resolved?"
-    )
+    assert played.messages["resolution"] == ("Resolving Bug #4522 requires a resolution. How was this bug resolved?")
     assert played.ran == ["update_work_item"]
 
 

@@ -2,9 +2,9 @@
 
     mrtr-tools call cookbook/update_work_item.py update_work_item workItemId=4522 'fields={"System.State": "Resolved"}'
 
-Stacked groups are asked from top to bottom. `only_if=` takes the step's parameters by name, among them the answers of the groups
-above; where it says no, the input keeps its default. `cold_answers=True` lets a client that knows the question send the answer
-along with the first request.
+Stacked groups are asked from top to bottom. `only_if=` takes the step's parameters by name, among them the answers of
+the groups above; where it says no, the input keeps its default. `cold_answers=True` lets a client that knows the
+question send the answer along with the first request.
 """
 
 from typing import Annotated, Literal

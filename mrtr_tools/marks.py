@@ -98,7 +98,7 @@ def needs_input(*, only_if: Callable[..., object] | None = None, **inputs: Input
     def mark(function: F) -> F:
         if isinstance(function, (staticmethod, classmethod)):
             raise DefinitionError(
-                f"{name_of(function)}: put @needs_input below @staticmethod or @classmethod, not above"
+                f"{name_of(cast('object', function))}: put @needs_input below @staticmethod or @classmethod, not above"
             )
         if registered_as(function) is not None:
             raise DefinitionError(

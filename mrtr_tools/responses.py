@@ -15,7 +15,17 @@ from mrtr_tools.progress import Open, Progress, Slot
 from mrtr_tools.steps import Step
 from mrtr_tools.templates import shown
 
-__all__ = ["forget", "open_key", "read_cold_answer", "read_responses", "reason", "refuse", "settle"]
+__all__ = [
+    "around",
+    "forget",
+    "open_key",
+    "read_cold_answer",
+    "read_responses",
+    "reason",
+    "refuse",
+    "settle",
+    "settled_path",
+]
 
 MAX_MISFITS: Final = 3
 MAX_REASON: Final = 500
@@ -79,6 +89,20 @@ def forget(progress: Progress, step: Step, path: str) -> None:
         prefix += f"{name}."
         owner = cast("Step", step.inputs[prefix[:-1]].maker)
     _forget(progress, owner, prefix + last, inner=True)
+
+
+def settled_path(progress: Progress, step: Step, name: str, inside: str) -> str | None:
+    """The settled input that a name means: one of the function at `inside`, or of those around it; else None."""
+    path = f"{inside}.{name}" if inside else name
+    if path in step.inputs:
+        settled = {*progress.slots, *progress.carried, *progress.same}
+        return path if around(path) & settled else None
+    return settled_path(progress, step, name, inside.rpartition(".")[0]) if inside else None
+
+
+def around(path: str) -> set[str]:
+    """A path and those around it: ``a.b.c`` is in ``a.b`` and in ``a``."""
+    return {path, *(path[:end] for end, letter in enumerate(path) if letter == ".")}
 
 
 def _forget(progress: Progress, owner: Step, path: str, *, inner: bool) -> None:

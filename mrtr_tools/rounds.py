@@ -43,16 +43,16 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final, cast
 
 from pydantic import JsonValue
 
 from mrtr_tools import responses
 from mrtr_tools.arguments import Given
-from mrtr_tools.calls import Call, Complete
+from mrtr_tools.calls import Call
 from mrtr_tools.context import Context
 from mrtr_tools.errors import InvalidParams, InvalidState, MissingCapability, RequestError, ToolError
+from mrtr_tools.events import Event, Finished, NeedInput, RunStep, alone, tool_error, unexpected
 from mrtr_tools.input_requests import Confirm, Elicit
 from mrtr_tools.inputs import Input
 from mrtr_tools.marks import AskAgain, Refused, Then, name_of
@@ -61,52 +61,9 @@ from mrtr_tools.steps import Step
 from mrtr_tools.tools import Toolbox
 from mrtr_tools.walk import Ask, Walk
 
-__all__ = ["Event", "Finished", "NeedInput", "Round", "RunStep"]
+__all__ = ["Round"]
 
 MAX_FUNCTIONS: Final = 1000
-FAILED: Final = "The tool failed unexpectedly."
-
-
-@dataclass(frozen=True, slots=True)
-class RunStep:
-    """Call a function of the author, then report with `Round.returned` or `Round.raised`.
-
-    Attributes:
-        step: the step, or the function that makes an input of one (its name is then the input's path).
-        arguments: what to call it with, by name.
-    """
-
-    step: Step
-    arguments: Mapping[str, object]
-
-
-@dataclass(frozen=True, slots=True)
-class NeedInput:
-    """The round is over: these questions must be answered.
-
-    Attributes:
-        requests: by wire key, as they go over the wire.
-        keep: whether there is progress to keep; False only for the first round of a tool with cold answers.
-    """
-
-    requests: Mapping[str, Mapping[str, JsonValue]]
-    keep: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """The call is over.
-
-    Attributes:
-        reply: the result, or a tool error.
-        cause: the exception behind an unexpected end; for the log only.
-    """
-
-    reply: Complete
-    cause: Exception | None = field(default=None, compare=False)
-
-
-Event = RunStep | NeedInput | Finished
 
 
 class Round:
@@ -141,11 +98,11 @@ class Round:
         try:
             self._begin(progress, expired=expired)
         except ToolError as error:
-            self._event = _tool_error(error)
+            self._event = tool_error(error)
         except RequestError:
             raise
         except Exception as error:  # noqa: BLE001  validators and defaults are the author's code
-            self._event = _unexpected(error)
+            self._event = unexpected(error)
 
     @property
     def step(self) -> Step:
@@ -162,11 +119,11 @@ class Round:
             try:
                 self._event = self._next()
             except ToolError as error:
-                self._event = _tool_error(error)
+                self._event = tool_error(error)
             except MissingCapability:
                 raise
             except Exception as error:  # noqa: BLE001  templates and conditions run the author's code
-                self._event = _unexpected(error)
+                self._event = unexpected(error)
         return self._event
 
     def returned(self, value: object, made: Sequence[Then] = ()) -> None:
@@ -184,23 +141,23 @@ class Round:
             else:
                 self._event = Finished(self.tool.complete(value))
         except ToolError as error:
-            self._event = _tool_error(error)
+            self._event = tool_error(error)
         except Exception as error:  # noqa: BLE001  a result goes through the author's types
-            self._event = _unexpected(error)
+            self._event = unexpected(error)
 
     def raised(self, error: Exception) -> None:
         """The function of the last `RunStep` raised `error`."""
         step = self._done()
-        error = _alone(error)
+        error = alone(error)
         if isinstance(error, ToolError):
-            self._event = _tool_error(error)
+            self._event = tool_error(error)
         elif isinstance(error, AskAgain):
             try:
                 self._ask_again(step, error.reasons)
             except TypeError as wrong:
-                self._event = _unexpected(wrong)
+                self._event = unexpected(wrong)
         else:
-            self._event = _unexpected(error)
+            self._event = unexpected(error)
 
     # How a round begins
 
@@ -341,33 +298,10 @@ class Round:
 
     def _ask_again(self, step: Step, reasons: Mapping[str, str]) -> None:
         for name, why in reasons.items():
-            path = self._path_of(name, "" if step is self.step else step.name)
-            if path is None:
+            path = responses.settled_path(self.progress, self.step, name, "" if step is self.step else step.name)
+            if path is None or self._skipped & responses.around(path):
                 asked = ", ".join(each for each in self.step.inputs if each not in self._skipped) or "nothing"
                 raise TypeError(f"AskAgain({name}=...): {step.signature.where} asked for no {name!r}, but for {asked}")
             responses.forget(self.progress, self.step, path)
             self.progress.why[path] = responses.reason(why)
         self.progress.n += 1
-
-    def _path_of(self, name: str, inside: str) -> str | None:
-        """The input that a name means: one of the function's own, or one of those around it; None when not settled."""
-        path = f"{inside}.{name}" if inside else name
-        if path not in self.step.inputs:
-            return self._path_of(name, inside.rpartition(".")[0]) if inside else None
-        around = {path, *(path[:end] for end, letter in enumerate(path) if letter == ".")}
-        settled = {*self.progress.slots, *self.progress.carried, *self.progress.same}
-        return path if around & settled and not around & self._skipped else None
-
-
-def _alone(error: Exception) -> Exception:
-    """What one task of a task group raised, for itself."""
-    inner = cast("Sequence[Exception]", getattr(error, "exceptions", ()))
-    return _alone(inner[0]) if len(inner) == 1 and isinstance(error, BaseExceptionGroup) else error
-
-
-def _tool_error(error: ToolError) -> Finished:
-    return Finished(Complete(str(error).encode(errors="backslashreplace").decode(), is_error=True))
-
-
-def _unexpected(error: Exception) -> Finished:
-    return Finished(Complete(FAILED, is_error=True), error)

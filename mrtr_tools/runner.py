@@ -13,8 +13,9 @@ from anyio import to_thread
 
 from mrtr_tools.calls import Call, Complete, InputRequired, Reply
 from mrtr_tools.errors import InvalidParams, InvalidState, ToolError
+from mrtr_tools.events import FAILED, Event, Finished, NeedInput, RunStep
 from mrtr_tools.marks import Then, watched
-from mrtr_tools.rounds import FAILED, Event, Finished, NeedInput, Round, RunStep
+from mrtr_tools.rounds import Round
 from mrtr_tools.state import StateSigner
 from mrtr_tools.tools import Toolbox
 

@@ -21,9 +21,9 @@ from pydantic_core import from_json, to_json
 from mrtr_tools.answers import choices_of
 from mrtr_tools.calls import Call, Client, Complete, InputRequired
 from mrtr_tools.choices import wire_text
+from mrtr_tools.events import Event, Finished, RunStep
 from mrtr_tools.keys import TESTING_KEY, read_key
 from mrtr_tools.marks import Refused
-from mrtr_tools.rounds import Event, Finished, RunStep
 from mrtr_tools.runner import handle_call
 from mrtr_tools.state import StateSigner
 from mrtr_tools.tools import Toolbox

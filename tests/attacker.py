@@ -9,8 +9,8 @@ import pytest
 
 from mrtr_tools.calls import Call, Client, Complete, InputRequired, Reply
 from mrtr_tools.errors import InvalidState
+from mrtr_tools.events import Event, RunStep
 from mrtr_tools.keys import generate_key
-from mrtr_tools.rounds import Event, RunStep
 from mrtr_tools.runner import handle_call
 from mrtr_tools.state import StateSigner
 from mrtr_tools.tools import Toolbox

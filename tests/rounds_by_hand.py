@@ -7,9 +7,10 @@ from typing import Any
 from pydantic_core import from_json, to_json
 
 from mrtr_tools.calls import Call, Client, Complete
+from mrtr_tools.events import Event, Finished, NeedInput, RunStep
 from mrtr_tools.marks import watched
 from mrtr_tools.progress import Progress
-from mrtr_tools.rounds import Event, Finished, NeedInput, Round, RunStep
+from mrtr_tools.rounds import Round
 from mrtr_tools.tools import Toolbox
 
 FORMS = Client({"elicitation": {"form": {}}})

@@ -25,7 +25,7 @@ steps
 arguments results tools
 progress responses
 state
-walk rounds
+events walk rounds
 runner
 testing
 server

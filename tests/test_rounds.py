@@ -9,7 +9,8 @@ from pydantic_core import to_json
 from mrtr_tools import Context, Toolbox, confirm, needs_input, then
 from mrtr_tools.calls import Client, Complete
 from mrtr_tools.errors import InvalidParams
-from mrtr_tools.rounds import Finished, NeedInput, Round, RunStep
+from mrtr_tools.events import Finished, NeedInput, RunStep
+from mrtr_tools.rounds import Round
 from tests.rounds_by_hand import (
     FORMS,
     TEXT,

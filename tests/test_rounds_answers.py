@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mrtr_tools import AskAgain, Elicit, Refused, Toolbox, confirm, needs_input, then
-from mrtr_tools.rounds import NeedInput
+from mrtr_tools.events import NeedInput
 from tests.rounds_by_hand import (
     CANCEL,
     DECLINE,

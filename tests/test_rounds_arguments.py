@@ -11,7 +11,8 @@ from pydantic import AfterValidator, Field
 
 from mrtr_tools import Toolbox, confirm, needs_input, then
 from mrtr_tools.errors import InvalidState
-from mrtr_tools.rounds import NeedInput, Round
+from mrtr_tools.events import NeedInput
+from mrtr_tools.rounds import Round
 from tests.rounds_by_hand import (
     YES,
     accept,

@@ -3,7 +3,7 @@
 import pytest
 
 from mrtr_tools import AskAgain, Context, Elicit, Refused, Toolbox, confirm, needs_input, then
-from mrtr_tools.rounds import NeedInput
+from mrtr_tools.events import NeedInput
 from tests.rounds_by_hand import TEXT, YES, accept, again, asked, begin, crash, form, message, play, result
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from mrtr_tools import AskAgain, Toolbox, confirm, needs_input, then
-from mrtr_tools.rounds import NeedInput
+from mrtr_tools.events import NeedInput
 from tests.rounds_by_hand import TEXT, YES, accept, again, asked, begin, crash, form, message, play, result
 
 # Questions of functions

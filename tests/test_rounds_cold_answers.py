@@ -7,7 +7,8 @@ from pydantic import Field
 
 from mrtr_tools import AskAgain, Elicit, Refused, Toolbox, confirm, needs_input
 from mrtr_tools.calls import Call, Complete
-from mrtr_tools.rounds import Finished, NeedInput, Round
+from mrtr_tools.events import Finished, NeedInput
+from mrtr_tools.rounds import Round
 from tests.rounds_by_hand import (
     CANCEL,
     DECLINE,

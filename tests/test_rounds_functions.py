@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from mrtr_tools import Elicit, Refused, Toolbox, confirm, needs_input, then
-from mrtr_tools.rounds import RunStep
+from mrtr_tools.events import RunStep
 from tests.rounds_by_hand import (
     YES,
     accept,

@@ -3,7 +3,7 @@
 from pydantic import Field
 
 from mrtr_tools import DefinitionError, Elicit, Refused, Toolbox, confirm, needs_input, then
-from mrtr_tools.rounds import NeedInput, RunStep
+from mrtr_tools.events import NeedInput, RunStep
 from tests.rounds_by_hand import (
     TEXT,
     YES,

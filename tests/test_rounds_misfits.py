@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from mrtr_tools import AskAgain, Refused, Toolbox, confirm, needs_input, then
+from mrtr_tools.events import NeedInput, RunStep
 from mrtr_tools.progress import Progress
-from mrtr_tools.rounds import NeedInput, Round, RunStep
+from mrtr_tools.rounds import Round
 from tests.rounds_by_hand import (
     CANCEL,
     DECLINE,

@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from mrtr_tools import Elicit, Refused, Toolbox, confirm, needs_input
-from mrtr_tools.rounds import NeedInput
+from mrtr_tools.events import NeedInput
 from tests.rounds_by_hand import (
     CANCEL,
     DECLINE,

@@ -8,7 +8,8 @@ from pydantic import Field
 
 from mrtr_tools import Elicit, Refused, Toolbox, confirm, needs_input, then
 from mrtr_tools.errors import InvalidState
-from mrtr_tools.rounds import NeedInput, Round
+from mrtr_tools.events import NeedInput
+from mrtr_tools.rounds import Round
 from tests.rounds_by_hand import (
     TEXT,
     YES,

@@ -2,7 +2,8 @@
 
 from mrtr_tools import AskAgain, Context, Elicit, Toolbox, ToolError, confirm, needs_input, then
 from mrtr_tools.calls import Call, Client
-from mrtr_tools.rounds import NeedInput, Round, RunStep
+from mrtr_tools.events import NeedInput, RunStep
+from mrtr_tools.rounds import Round
 from tests.rounds_by_hand import (
     TEXT,
     YES,

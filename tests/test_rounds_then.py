@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from mrtr_tools import AskAgain, Elicit, Refused, Toolbox, ToolError, confirm, needs_input, then
+from mrtr_tools.events import NeedInput, RunStep
 from mrtr_tools.marks import watched
-from mrtr_tools.rounds import NeedInput, RunStep
 from tests.rounds_by_hand import YES, accept, again, asked, begin, crash, message, result, run
 
 # Promise 10: where a then may go

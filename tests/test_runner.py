@@ -14,8 +14,8 @@ import pytest
 from mrtr_tools import Elicit, Toolbox, confirm, needs_input, then
 from mrtr_tools.calls import Call, Client, Complete, InputRequired
 from mrtr_tools.errors import InvalidParams, MissingCapability
+from mrtr_tools.events import Event, RunStep
 from mrtr_tools.keys import generate_key
-from mrtr_tools.rounds import Event, RunStep
 from mrtr_tools.runner import handle_call
 from mrtr_tools.state import StateSigner
 from tests.rounds_by_hand import FORMS, YES, accept

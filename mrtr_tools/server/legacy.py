@@ -15,8 +15,9 @@ import anyio
 from pydantic import JsonValue
 
 from mrtr_tools.calls import Call, Complete
+from mrtr_tools.events import Finished
 from mrtr_tools.progress import Progress
-from mrtr_tools.rounds import Finished, Round
+from mrtr_tools.rounds import Round
 from mrtr_tools.runner import play
 from mrtr_tools.server.wire import sendable
 from mrtr_tools.tools import Toolbox

@@ -143,6 +143,7 @@ def http_app(
     allowed = TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=origins)
     app = server_for(toolbox, signer).streamable_http_app(transport_security=allowed, max_request_body_size=max_request)
     app.add_middleware(TooLargeAsJson, limit=max_request)
+    app.add_middleware(TrimmedHeaders)
     return app
 
 
@@ -164,10 +165,28 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 
+App = Callable[[Message, Receive, Send], Awaitable[None]]
+
+
+class TrimmedHeaders:
+    """ASGI middleware: header values without the white space around them, which is no part of them (RFC 9110, 5.5).
+
+    uvicorn leaves what stands behind a value when it parses with httptools, and takes it off with h11.
+    """
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            scope = {**scope, "headers": [(name, value.strip(b" \t")) for name, value in scope["headers"]]}
+        await self._app(scope, receive, send)
+
+
 class TooLargeAsJson:
     """ASGI middleware: a 413 as a JSON-RPC error, which clients can read, in place of the SDK's plain text."""
 
-    def __init__(self, app: Callable[[Message, Receive, Send], Awaitable[None]], limit: int) -> None:
+    def __init__(self, app: App, limit: int) -> None:
         self._app = app
         error = {"code": INVALID_REQUEST, "message": f"A message may have {limit} bytes"}
         self._body = to_json({"jsonrpc": "2.0", "id": None, "error": error})

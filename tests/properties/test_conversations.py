@@ -16,7 +16,8 @@ from hypothesis import given, settings, strategies as st
 
 from mrtr_tools import AskAgain, Elicit, Refused, Toolbox, confirm, needs_input, then
 from mrtr_tools.calls import Call
-from mrtr_tools.rounds import Event, Finished, NeedInput, Round, RunStep
+from mrtr_tools.events import Event, Finished, NeedInput, RunStep
+from mrtr_tools.rounds import Round
 from tests.rounds_by_hand import FORMS, begin, play, run, through_json
 
 few = settings(max_examples=30)

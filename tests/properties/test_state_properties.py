@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 from hypothesis import assume, given, strategies as st
-
 from pydantic_core import to_json
 
 from mrtr_tools.calls import Call, arguments_digest

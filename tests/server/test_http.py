@@ -395,6 +395,10 @@ def test_a_header_that_says_otherwise_is_refused(url):
     assert (answer.status, answer.error["code"]) == (400, -32020)
 
 
+def test_white_space_around_a_header_is_no_part_of_it(url):
+    assert request(url, "tools/call", {"name": "echo"}, headers={"Mcp-Name": "  echo \t "}).result["isError"] is False
+
+
 def test_an_argument_that_travels_in_a_header_too_must_be_the_same_there(url):
     params = {"name": "fetch", "arguments": {"region": "eu"}}
 

@@ -1,0 +1,75 @@
+"""What comes next in a round, as `Round` says it and a driver does it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, cast
+
+from pydantic import JsonValue
+
+from mrtr_tools.calls import Complete
+from mrtr_tools.errors import ToolError
+from mrtr_tools.steps import Step
+
+__all__ = ["FAILED", "Event", "Finished", "NeedInput", "RunStep", "alone", "tool_error", "unexpected"]
+
+FAILED: Final = "The tool failed unexpectedly."
+
+
+@dataclass(frozen=True, slots=True)
+class RunStep:
+    """Call a function of the author, then report with `Round.returned` or `Round.raised`.
+
+    Attributes:
+        step: the step, or the function that makes an input of one (its name is then the input's path).
+        arguments: what to call it with, by name.
+    """
+
+    step: Step
+    arguments: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class NeedInput:
+    """The round is over: these questions must be answered.
+
+    Attributes:
+        requests: by wire key, as they go over the wire.
+        keep: whether there is progress to keep; False only for the first round of a tool with cold answers.
+    """
+
+    requests: Mapping[str, Mapping[str, JsonValue]]
+    keep: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The call is over.
+
+    Attributes:
+        reply: the result, or a tool error.
+        cause: the exception behind an unexpected end; for the log only.
+    """
+
+    reply: Complete
+    cause: Exception | None = field(default=None, compare=False)
+
+
+Event = RunStep | NeedInput | Finished
+
+
+def alone(error: Exception) -> Exception:
+    """What one task of a task group raised, for itself."""
+    inner = cast("Sequence[Exception]", getattr(error, "exceptions", ()))
+    return alone(inner[0]) if len(inner) == 1 and isinstance(error, BaseExceptionGroup) else error
+
+
+def tool_error(error: ToolError) -> Finished:
+    """The end of a call whose author, or whose rules, gave up."""
+    return Finished(Complete(str(error).encode(errors="backslashreplace").decode(), is_error=True))
+
+
+def unexpected(error: Exception) -> Finished:
+    """The end of a call whose code failed; outside it says nothing of why."""
+    return Finished(Complete(FAILED, is_error=True), error)
