@@ -2,7 +2,7 @@
 
 from mrtr_tools.context import Context
 from mrtr_tools.errors import DefinitionError, ToolError
-from mrtr_tools.input_requests import Elicit, confirm
+from mrtr_tools.input_requests import Elicit, ElicitUrl, ListRoots, Root, Sample, Sampled, confirm
 from mrtr_tools.marks import AskAgain, Refused, needs_input, then
 from mrtr_tools.templates import shown
 from mrtr_tools.tools import Toolbox
@@ -12,7 +12,12 @@ __all__ = [
     "Context",
     "DefinitionError",
     "Elicit",
+    "ElicitUrl",
+    "ListRoots",
     "Refused",
+    "Root",
+    "Sample",
+    "Sampled",
     "ToolError",
     "Toolbox",
     "confirm",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 from dataclasses import dataclass, field
 
 from mrtr_tools.calls import Client
@@ -28,3 +30,9 @@ class Context:
     round: int = 0
     principal: str | None = None
     client: Client = field(default_factory=Client)
+
+    @property
+    def handle(self) -> str:
+        """Names the call to a page that an `ElicitUrl` opens: random, the same in all rounds, not the call id."""
+        digest = hashlib.sha256(f"handle\0{self.call_id}".encode()).digest()
+        return base64.urlsafe_b64encode(digest[:16]).rstrip(b"=").decode()

@@ -1,29 +1,24 @@
-"""What a step may ask of the other side, and how it looks on the wire.
+"""What a step may ask of the other side: a person, their model, or the client itself.
 
-Authors make these; whoever sends one turns it into an `inputRequests` entry. See the protocol's page on elicitation,
-revision 2026-07-28.
+Authors make these, in `needs_input` or as what an input function returns. In `needs_input` their texts are templates
+over the step's parameters; returned from a function they are sent as they are. See the protocol's pages on
+elicitation, sampling and roots, revision 2026-07-28.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Literal
 
 from pydantic import JsonValue
 
-__all__ = ["Confirm", "Elicit", "confirm", "form_request"]
-
-FORM: Final[Mapping[str, JsonValue]] = {"elicitation": {"form": {}}}
-"""The client capability that a form needs."""
+__all__ = ["Confirm", "Elicit", "ElicitUrl", "ListRoots", "Root", "Sample", "Sampled", "Source", "confirm"]
 
 
 @dataclass(frozen=True, slots=True)
 class Elicit:
     """A form for the person on the other side.
-
-    In `needs_input` the message is a template over the step's parameters; returned from an input function it is sent
-    as it is.
 
     Attributes:
         message: the question.
@@ -52,9 +47,100 @@ def confirm(message: str) -> Confirm:
     return Confirm(message)
 
 
-def form_request(message: str, schema: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    """The `inputRequests` entry of a form."""
-    return {
-        "method": "elicitation/create",
-        "params": {"mode": "form", "message": message, "requestedSchema": dict(schema)},
-    }
+@dataclass(frozen=True, slots=True)
+class ElicitUrl:
+    """A page for the person to open, for what must not pass through the client: secrets, payments, a sign-in elsewhere.
+
+    Accepting is consent to open the page, not its end. The step that follows looks whether the page has done its work;
+    when it has not, it can wait a bounded time, or ask again with `AskAgain`. As an input it is a gate like `confirm`.
+
+    The URL must hold nothing about the person and nothing that lets one in. Name ``{ctx.handle}`` in it, and let the
+    page sign its visitor in and compare who that is with the one who made the call (`Context.principal`): somebody else
+    may have been sent the link.
+
+    Attributes:
+        message: why the page is to be opened.
+        url: https, or http on this machine; templates fill places behind the host only, and are quoted.
+    """
+
+    message: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A question to the client's model. The answer is a `Sampled`, or its text where the parameter is a ``str``.
+
+    Deprecated by the protocol since 2026-07-28, like `ListRoots`, and kept until it goes.
+
+    Attributes:
+        messages: what to say: a text from the user, or messages, each a text or ``{"role": ..., "content": ...}``.
+        max_tokens: the most that the model may write, in tokens.
+        system_prompt: how it should behave.
+        model_preferences: the protocol's object of hints and priorities.
+        temperature: how freely it writes.
+        stop_sequences: texts that end it.
+        tools: the protocol's tool objects, for clients that declare ``sampling.tools``; running them is up to the step.
+        tool_choice: the protocol's object, such as ``{"mode": "required"}``.
+    """
+
+    messages: str | Sequence[str | Mapping[str, JsonValue]]
+    max_tokens: int = field(default=1000, kw_only=True)
+    system_prompt: str | None = field(default=None, kw_only=True)
+    model_preferences: Mapping[str, JsonValue] | None = field(default=None, kw_only=True)
+    temperature: float | None = field(default=None, kw_only=True)
+    stop_sequences: Sequence[str] | None = field(default=None, kw_only=True)
+    tools: Sequence[Mapping[str, JsonValue]] | None = field(default=None, kw_only=True)
+    tool_choice: Mapping[str, JsonValue] | None = field(default=None, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """What a model answered.
+
+    Attributes:
+        content: the protocol's content block, or a list of them, as they came.
+        model: which model it was.
+        role: ``assistant``, or ``user``.
+        stop_reason: why it stopped, such as ``endTurn`` or ``toolUse``; None when it does not say.
+    """
+
+    content: dict[str, Any] | list[dict[str, Any]]
+    model: str
+    role: Literal["assistant", "user"] = "assistant"
+    stop_reason: str | None = None
+
+    @property
+    def blocks(self) -> list[dict[str, Any]]:
+        """The content as a list of blocks."""
+        return self.content if isinstance(self.content, list) else [self.content]
+
+    @property
+    def text(self) -> str:
+        """The text blocks, one after the other; empty when there are none."""
+        return "".join(str(block.get("text", "")) for block in self.blocks if block.get("type") == "text")
+
+
+@dataclass(frozen=True, slots=True)
+class ListRoots:
+    """Asks the client for the folders it opened to the server; the answer is a ``list[Root]``.
+
+    Deprecated by the protocol since 2026-07-28, like `Sample`, and kept until it goes.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """A folder or file of the client's.
+
+    Attributes:
+        uri: a ``file://`` URI.
+        name: a name for people, or None.
+    """
+
+    uri: str
+    name: str | None = None
+
+
+Source = Elicit | Confirm | ElicitUrl | Sample | ListRoots
+"""Whatever can be asked."""

@@ -9,33 +9,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, cast
 
 from pydantic import JsonValue
-from pydantic_core import to_json
 
-from mrtr_tools.errors import DefinitionError
-from mrtr_tools.forms import Form, FormError, Misfit
-from mrtr_tools.input_requests import FORM, Confirm, Elicit, form_request
+from mrtr_tools.answers import Misfit
+from mrtr_tools.forms import Form, FormError
+from mrtr_tools.input_requests import Elicit, Root, Sampled, Source
+from mrtr_tools.marks import Refused
+from mrtr_tools.questions import Draft, Kind, Question, kind_of, read_response, read_roots, read_sampled
 from mrtr_tools.signatures import Carried
-from mrtr_tools.templates import Template
+from mrtr_tools.templates import bare
 
 if TYPE_CHECKING:
     from mrtr_tools.steps import Step
 
-__all__ = ["Condition", "Group", "Input", "Question", "pin_of"]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Question:
-    """A question made at definition.
-
-    Attributes:
-        template: its message.
-        schema: the form that is sent.
-        confirms: whether it is a `confirm`.
-    """
-
-    template: Template
-    schema: Mapping[str, JsonValue]
-    confirms: bool
+__all__ = ["Condition", "Group", "Input", "all_inputs", "asked_schema", "pin_of"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,7 +44,7 @@ class Input:
         name: the name it was marked with.
         path: where it stands in the step, ``name`` or ``outer.name``; the wire key is made of it.
         carried: the parameter that takes the answer; None for a gate.
-        question: the question, unless a function makes it.
+        draft: the question, unless a function makes it.
         maker: the function that makes the question or the value.
         form: the form of the parameter's annotation, or None when it has none.
         pins: the digest of its definition, and what it was under older names of the step.
@@ -68,7 +54,7 @@ class Input:
     name: str
     path: str
     carried: Carried | None
-    question: Question | None
+    draft: Draft | None
     maker: Step | None
     form: Form | None
     pins: tuple[str, ...]
@@ -84,64 +70,44 @@ class Input:
         """Whether its parameter takes a `Refused`."""
         return self.carried is not None and self.carried.parameter.admits_refused
 
-    @property
-    def requires(self) -> Mapping[str, JsonValue]:
-        """The client capability that asking needs, as a `ClientCapabilities` object."""
-        return FORM
-
-    def request(
-        self, values: Mapping[str, object], asked: Mapping[str, JsonValue] | None, why: str | None
-    ) -> dict[str, JsonValue]:
-        """The question as it is sent, with the reason why it is asked again before it."""
-        if asked is not None:
-            message, schema = cast("str", asked["message"]), cast("dict[str, JsonValue]", asked["requestedSchema"])
-        else:
-            question = cast("Question", self.question)
-            message, schema = question.template.fill(values), question.schema
-        return form_request(f"{why}\n{message}" if why else message, schema)
-
-    def made(self, question: Elicit | Confirm) -> dict[str, JsonValue]:
-        """What a function asks, as it is kept and sent.
+    def made(self, source: Source) -> Question:
+        """What the function asks, as it is kept and sent.
 
         Raises:
-            FormError: the question has no form that can be shown.
+            FormError: it cannot be shown, or its answer is none of the parameter's.
         """
-        if isinstance(question, Confirm):
-            if self.carried is None or not takes_yes(self.carried):
-                raise FormError(f"{self.path!r} takes a confirm: annotate it {self.name}: bool | Refused")
-            schema, more = confirm_schema(self.property_name), {"confirm": True}
-        else:
-            schema, more = asked_schema(self.path, self.form, question), {}
-        asked: dict[str, JsonValue] = {"message": question.message, "requestedSchema": schema, **more}
-        if not question.message.strip():
-            raise FormError(f"{self.path!r} asks with an empty text; say what is asked")
-        try:
-            to_json(asked)
-        except ValueError as error:
-            raise FormError(f"{self.path!r} asks with text that is no Unicode") from error
-        return asked
+        return Question.made(source, asked_schema(source, self.carried, self.form, self.property_name))
 
-    def confirms(self, asked: Mapping[str, JsonValue] | None) -> bool:
-        """Whether the question, as asked, is a `confirm`."""
-        return "confirm" in asked if asked is not None else cast("Question", self.question).confirms
+    def read(self, raw: JsonValue, question: Question) -> JsonValue | Refused:
+        """A response as the JSON of an answer.
 
-    def read(self, content: object, asked: Mapping[str, JsonValue] | None) -> JsonValue:
-        """The content of an accepted form as the JSON of an answer.
+        Args:
+            raw: the response, untrusted.
+            question: what was asked.
 
         Raises:
-            Misfit: it does not fit the form that was sent.
+            Misfit: it is no answer to that.
         """
-        if self.confirms(asked):
-            return _confirmed(content, self.property_name)
-        sent = (
-            cast("Mapping[str, JsonValue]", asked["requestedSchema"])
-            if asked
-            else cast("Question", self.question).schema
-        )
+        if question.kind == "roots":
+            return self._taken(read_roots(raw))
+        if question.kind == "sample":
+            sampled = read_sampled(raw)
+            return self._taken(sampled.text if self._takes(str) else sampled)
+        response = read_response(raw)
+        if response.action != "accept":
+            return Refused(response.action)
+        if question.kind == "form":
+            return self._taken(cast("Form", self.form).read(response.content, question.schema))
+        return True if question.kind == "url" or _said_yes(response.content, self.property_name) else Refused("decline")
+
+    def _taken(self, value: object) -> JsonValue:
         try:
-            return self.dump(cast("Form", self.form).read(content, sent))
+            return self.dump(value)
         except TypeError as error:
             raise Misfit(f"{self.property_name} cannot be taken as it is.") from error
+
+    def _takes(self, kind: type) -> bool:
+        return self.carried is not None and bare(self.carried.parameter.annotation) is kind
 
     def dump(self, value: object) -> JsonValue:
         """An answer, or what a function made in its place, as JSON.
@@ -170,55 +136,65 @@ class Group:
         return sum(max([1, *(g.most_open for g in item.maker.groups)]) if item.maker else 1 for item in self.inputs)
 
 
-def takes_yes(carried: Carried) -> bool:
-    """Whether True, which is what a `confirm` gives, is a value of the parameter."""
+def asked_schema(
+    source: Source, carried: Carried | None, form: Form | None, property_name: str
+) -> Mapping[str, JsonValue] | None:
+    """The form that a question shows for a parameter; None for what is no form.
+
+    Raises:
+        FormError: the parameter does not take such answers, or no form shows it.
+    """
+    kind = kind_of(source)
+    wanted = _ANSWERS[kind]
+    if wanted is not None and not (
+        carried is not None and any(bare(carried.parameter.annotation) == one for one in wanted)
+    ):
+        raise FormError(f"its answer is a {spelled(wanted[0])}; annotate it so: {property_name}: {spelled(wanted[0])}")
+    if (
+        kind in ("confirm", "url")
+        and carried is not None
+        and not (carried.parameter.admits_refused and _takes_yes(carried))
+    ):
+        raise FormError(f"it is a gate; write {carried.parameter.name}: bool | Refused, or leave the parameter out")
+    if kind == "confirm":
+        return {"type": "object", "properties": {property_name: {"type": "boolean"}}, "required": [property_name]}
+    if not isinstance(source, Elicit):
+        return None
+    if form is None:
+        raise FormError("its annotation can be no form; return the value itself, not a question")
+    return form.asking(source.form, source.choices)
+
+
+_ANSWERS: Final[Mapping[Kind, tuple[object, ...] | None]] = {
+    "form": None,
+    "confirm": None,
+    "url": None,
+    "sample": (Sampled, str),
+    "roots": (list[Root],),
+}
+
+
+def spelled(annotation: object) -> str:
+    """An annotation as an author writes it."""
+    return (
+        annotation.__name__
+        if isinstance(annotation, type)
+        else str(annotation).replace("mrtr_tools.input_requests.", "")
+    )
+
+
+def _takes_yes(carried: Carried) -> bool:
     try:
         return carried.codec.load(data=True) is True
     except ValueError:
         return False
 
 
-def confirm_schema(name: str) -> dict[str, JsonValue]:
-    """The form of a `confirm`: one required boolean without a default."""
-    return {"type": "object", "properties": {name: {"type": "boolean"}}, "required": [name]}
-
-
-def asked_schema(path: str, form: Form | None, question: Elicit) -> dict[str, JsonValue]:
-    """The form that an `Elicit` shows for a parameter whose annotation has this form.
-
-    Raises:
-        FormError: there is no such form, or the choices do not go with it.
-    """
-    if form is None:
-        raise FormError(f"{path!r} has an annotation that no form shows; return the value itself, not a question")
-    return form.asking(question.form, question.choices)
-
-
-def _confirmed(content: object, name: str) -> bool:
+def _said_yes(content: object, name: str) -> bool:
     answer = cast("dict[str, object]", content).get(name) if isinstance(content, dict) else None
     if not isinstance(answer, bool):
         raise Misfit(f"Please answer {name} with yes or no.")
     return answer
-
-
-def fixed_question(
-    where: str, name: str, source: str | Elicit | Confirm, form: Form | None, property_name: str
-) -> Question:
-    """The question that a decorator was given.
-
-    Raises:
-        DefinitionError: its text is no template, or it cannot be shown.
-    """
-    template = Template(source if isinstance(source, str) else source.message)
-    if not template.text.strip():
-        raise DefinitionError(f"{where}: input {name!r} has an empty text; say what is asked")
-    if isinstance(source, Confirm):
-        return Question(template, confirm_schema(property_name), confirms=True)
-    try:
-        schema = asked_schema(name, form, source if isinstance(source, Elicit) else Elicit(source))
-    except FormError as error:
-        raise DefinitionError(f"{where}: input {name!r}: {error}") from error
-    return Question(template, schema, confirms=False)
 
 
 PIN_LENGTH: Final = 16

@@ -14,14 +14,14 @@ from typing import Any, Literal, Protocol, TypeVar, cast, overload
 from pydantic import JsonValue
 
 from mrtr_tools.errors import DefinitionError
-from mrtr_tools.input_requests import Confirm, Elicit
+from mrtr_tools.input_requests import Source
 
 __all__ = ["AskAgain", "InputSource", "NeedsInput", "Refused", "Then", "needs_input", "then"]
 
 F = TypeVar("F", bound=Callable[..., object])
 R = TypeVar("R")
 
-InputSource = str | Elicit | Confirm | Callable[..., object]
+InputSource = str | Source | Callable[..., object]
 """Where an input comes from: a question, or a function that returns a question or the value itself."""
 
 
@@ -72,7 +72,7 @@ ByName = (  # spelled out, for a type checker knows no parameters of a lambda th
 
 
 @overload
-def needs_input(*, only_if: ByName | None = None, **inputs: str | Elicit | Confirm | ByName) -> Callable[[F], F]: ...
+def needs_input(*, only_if: ByName | None = None, **inputs: str | Source | ByName) -> Callable[[F], F]: ...
 @overload
 def needs_input(*, only_if: Callable[..., object] | None = None, **inputs: InputSource) -> Callable[[F], F]: ...
 def needs_input(*, only_if: Callable[..., object] | None = None, **inputs: InputSource) -> Callable[[F], F]:
@@ -116,7 +116,7 @@ def needs_input(*, only_if: Callable[..., object] | None = None, **inputs: Input
 def _check_input(name: str, source: object) -> None:
     if not name.isidentifier():
         raise DefinitionError(f"{name!r} cannot name an input; use a name that a parameter could have")
-    if not isinstance(source, (str, Elicit, Confirm)) and not callable(source):
+    if not isinstance(source, (str, Source)) and not callable(source):
         kind = type(source).__name__
         raise DefinitionError(f"input {name!r} is {kind}; give a text, Elicit(...), confirm(...) or a function")
 

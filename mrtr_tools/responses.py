@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, Literal, cast
 
 from pydantic import JsonValue
@@ -11,7 +10,9 @@ from pydantic import JsonValue
 from mrtr_tools.errors import ToolError
 from mrtr_tools.forms import Misfit
 from mrtr_tools.inputs import Input
+from mrtr_tools.marks import Refused
 from mrtr_tools.progress import Open, Progress, Slot
+from mrtr_tools.questions import Draft, Question
 from mrtr_tools.steps import Step
 from mrtr_tools.templates import shown
 
@@ -57,7 +58,7 @@ def read_cold_answer(progress: Progress, item: Input, response: JsonValue) -> No
     Raises:
         ToolError: something was refused that must not be.
     """
-    if item.question is not None and not item.question.confirms and item.path not in progress.slots:
+    if item.draft is not None and item.draft.kind == "form" and item.path not in progress.slots:
         _take(progress, item, Open(item.path, item.pin), response)
 
 
@@ -129,35 +130,20 @@ def reason(text: str) -> str:
     return shown(text, MAX_REASON)
 
 
-@dataclass(frozen=True, slots=True)
-class _Response:
-    action: Literal["accept", "decline", "cancel"]
-    content: object
-
-
-def _take(progress: Progress, item: Input, question: Open, raw: JsonValue) -> None:
+def _take(progress: Progress, item: Input, opened: Open, raw: JsonValue) -> None:
+    question = Question.from_json(opened.asked) if opened.asked is not None else cast("Draft", item.draft).unfilled
     try:
-        response = _response(raw)
-        value = item.read(response.content, question.asked) if response.action == "accept" else None
+        value = item.read(raw, question)
     except Misfit as error:
         _ask_again(progress, item, str(error))
         return
     progress.misfits.pop(item.path, None)
     progress.open.pop(open_key(progress, item.path), None)
     progress.used[item.path] = progress.used.get(item.path, 0) + 1
-    if response.action != "accept":
-        refuse(progress, item, response.action)
-    elif value is False and item.confirms(question.asked):
-        refuse(progress, item, "decline")
+    if isinstance(value, Refused):
+        refuse(progress, item, value.action)
     else:
         settle(progress, item, value)
-
-
-def _response(raw: JsonValue) -> _Response:
-    action = raw.get("action") if isinstance(raw, dict) else None
-    if action not in ("accept", "decline", "cancel"):
-        raise Misfit("The answer could not be read.")
-    return _Response(action, cast("dict[str, object]", raw).get("content"))
 
 
 def _ask_again(progress: Progress, item: Input, why: str) -> None:

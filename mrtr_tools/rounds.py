@@ -53,7 +53,7 @@ from mrtr_tools.calls import Call
 from mrtr_tools.context import Context
 from mrtr_tools.errors import InvalidParams, InvalidState, MissingCapability, RequestError, ToolError
 from mrtr_tools.events import Event, Finished, NeedInput, RunStep, alone, tool_error, unexpected
-from mrtr_tools.input_requests import Confirm, Elicit
+from mrtr_tools.input_requests import Source
 from mrtr_tools.inputs import Input
 from mrtr_tools.marks import AskAgain, Refused, Then, name_of
 from mrtr_tools.progress import Open, Progress
@@ -136,7 +136,7 @@ class Round:
                 self._made(self.step.inputs[step.name], value)
             elif isinstance(value, Then):
                 self._go(value)
-            elif isinstance(value, (Elicit, Confirm, Refused)):
+            elif isinstance(value, (Source, Refused)):
                 raise TypeError(f"{step.signature.where} returned {value!r}; ask for it with @needs_input")
             else:
                 self._event = Finished(self.tool.complete(value))
@@ -195,7 +195,8 @@ class Round:
     # What comes next
 
     def _next(self) -> Event:
-        step, walk = self.step, Walk(self.progress, self.call.client, self.step, self._cold)
+        step = self.step
+        walk = Walk(self.progress, self.call.client, step, self._context, self._cold)
         values = self._values(step, self.progress)
         first = walk.through(step, values)
         self._skipped = walk.skipped
@@ -250,8 +251,9 @@ class Round:
         requests: dict[str, Mapping[str, JsonValue]] = {}
         for ask in asks:
             key = responses.open_key(self.progress, ask.item.path)
-            self.progress.open[key] = Open(ask.item.path, ask.item.pin, ask.asked)
-            requests[key] = ask.item.request(ask.values, ask.asked, self._why(ask.item.path))
+            kept = None if ask.item.maker is None else ask.question.to_json()
+            self.progress.open[key] = Open(ask.item.path, ask.item.pin, kept)
+            requests[key] = ask.question.request(self._why(ask.item.path))
         return NeedInput(requests, keep=not nothing_to_keep)
 
     def _why(self, path: str) -> str | None:
@@ -275,9 +277,9 @@ class Round:
             raise TypeError(
                 f"{name_of(value.step)}: only a step can go on with then(); the function of {item.path!r} cannot"
             )
-        if isinstance(value, (Elicit, Confirm)):
+        if isinstance(value, Source):
             key = responses.open_key(self.progress, item.path)
-            self.progress.open[key] = Open(item.path, item.pin, item.made(value))
+            self.progress.open[key] = Open(item.path, item.pin, item.made(value).to_json())
         elif isinstance(value, Refused):
             responses.refuse(self.progress, item, value.action)
         else:

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, cast
 
 from pydantic import JsonValue
 
 from mrtr_tools.errors import DefinitionError
 from mrtr_tools.forms import Form, FormError, form_for
-from mrtr_tools.input_requests import Confirm, Elicit
-from mrtr_tools.inputs import Condition, Group, Input, Question, all_inputs, fixed_question, pin_of, takes_yes
+from mrtr_tools.input_requests import Confirm, Elicit, ElicitUrl, Source
+from mrtr_tools.inputs import Condition, Group, Input, all_inputs, asked_schema, pin_of
 from mrtr_tools.marks import InputSource, NeedsInput, groups_of, name_of
+from mrtr_tools.questions import Draft
 from mrtr_tools.signatures import Carried, Signature, read_signature
 from mrtr_tools.templates import Field, TemplateError, attribute_type, try_format
 from mrtr_tools.values import NotCarriable
@@ -138,31 +139,31 @@ class _Reader:
 
     def _input(self, name: str, source: InputSource, known: frozenset[str], condition: Condition | None) -> Input:
         taken = self.carried.get(name)
-        self._check_parameter(name, source, taken, conditional=condition is not None)
+        asked = Elicit(source) if isinstance(source, str) else source if isinstance(source, Source) else None
+        self._check_parameter(
+            name, taken, gate=isinstance(asked, (Confirm, ElicitUrl)), conditional=condition is not None
+        )
         path, uses = self.prefix + name, set(condition.names if condition else ())
-        form = None if isinstance(source, Confirm) else self._form(name, source, conditional=condition is not None)
-        question, maker = None, None
-        if isinstance(source, (str, Elicit, Confirm)):
-            question = self._question(name, source, form, known)
-            kind = "confirm" if question.confirms else "form"
-            pins = self._pins(path, kind, question.template.text, question.schema)
-            uses.update(place.name for place in question.template.fields)
+        form = self._form(name, source, conditional=condition is not None)
+        draft, maker = None, None
+        if asked is not None:
+            draft = self._draft(name, asked, form, known)
+            pins = self._pins(path, *draft.definition)
+            uses.update(place.name for template in draft.templates.values() for place in template.fields)
         else:
-            maker = self._maker(name, source, known)
+            maker = self._maker(name, cast("Callable[..., object]", source), known)
             pins = self._pins(path, "function", (form.schema if form else None) or self.carried[name].codec.shape())
             uses.update(known.intersection(maker.signature.parameters).difference(maker.carried))
-        return Input(name, path, taken, question, maker, form, pins, frozenset(uses))
+        return Input(name, path, taken, draft, maker, form, pins, frozenset(uses))
 
     def _pins(self, path: str, *definition: object) -> tuple[str, ...]:
         """What tells whether an input is the same: a digest for the name of the step, and one for each older name."""
         return tuple(pin_of([step, path, *definition]) for step in self.step_names)
 
-    def _check_parameter(self, name: str, source: InputSource, taken: Carried | None, *, conditional: bool) -> None:
+    def _check_parameter(self, name: str, taken: Carried | None, *, gate: bool, conditional: bool) -> None:
         if name == self.signature.context:
             raise self._wrong(name, "is the Context, which nobody can be asked for")
-        if isinstance(source, Confirm):
-            if taken is not None and not (taken.parameter.admits_refused and takes_yes(taken)):
-                raise self._wrong(name, f"takes a confirm; write {name}: bool | Refused, or leave the parameter out")
+        if taken is None and gate:
             return
         if taken is None and name in getattr(self.signature.function, "keywords", {}):
             raise self._wrong(name, "is bound by the partial already; take it from one of the two")
@@ -174,7 +175,9 @@ class _Reader:
             )
 
     def _form(self, name: str, source: InputSource, *, conditional: bool) -> Form | None:
-        """The form of the parameter; None when no form shows it and its function must make the value itself."""
+        """The form of the parameter; None when it is asked for otherwise, or when its function must make the value."""
+        if isinstance(source, Source) and not isinstance(source, Elicit):
+            return None
         parameter = self.carried[name].parameter
         at_run_time = not isinstance(source, str)
         try:
@@ -186,20 +189,22 @@ class _Reader:
                 raise self._wrong(name, str(error)) from error
             return None
 
-    def _question(
-        self, name: str, source: str | Elicit | Confirm, form: Form | None, known: frozenset[str]
-    ) -> Question:
+    def _draft(self, name: str, source: Source, form: Form | None, known: frozenset[str]) -> Draft:
         taken = self.carried.get(name)
         property_name = taken.parameter.wire_name if taken else name
         try:
-            question = fixed_question(self.signature.where, name, source, form, property_name)
+            draft = Draft.of(source, asked_schema(source, taken, form, property_name))
         except TemplateError as error:
             raise self._wrong(name, f"has a text that is no template: {error}") from error
-        for place in question.template.fields:
+        except FormError as error:
+            raise self._wrong(name, f"cannot be asked: {error}") from error
+        for place in (place for template in draft.templates.values() for place in template.fields):
+            if place.name == self.signature.context and place.attributes == ("handle",):
+                continue
             if place.name not in known:
                 raise self._unknown(f"the text of {name!r}", place.name, known)
             self._check_place(name, place)
-        return question
+        return draft
 
     def _check_place(self, name: str, place: Field) -> None:
         """Whether a field of a template can be filled, as far as annotations tell."""

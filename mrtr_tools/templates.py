@@ -8,7 +8,7 @@ escaped, and it is cut at 200 characters.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from functools import reduce
 from string import Formatter
@@ -18,7 +18,7 @@ from typing import Annotated, Any, Final, Union, cast, get_args, get_origin
 from pydantic import BaseModel
 from typing_extensions import is_typeddict
 
-__all__ = ["Field", "Template", "TemplateError", "attribute_type", "shown", "try_format"]
+__all__ = ["MAX_SHOWN", "Field", "Template", "TemplateError", "attribute_type", "bare", "shown", "try_format"]
 
 MAX_SHOWN: Final = 200
 _UNSEEN: Final = re.compile(
@@ -42,14 +42,19 @@ class Field:
 class Template:
     """A text parsed once.
 
+    Args:
+        text: the text.
+        show: makes a filled-in value fit to stand in it; by default `shown`.
+
     Raises:
         TemplateError: a field is not a plain name with plain attributes.
     """
 
-    __slots__ = ("_parts", "fields", "text")
+    __slots__ = ("_parts", "_show", "fields", "text")
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, show: Callable[[str], str] | None = None) -> None:
         self.text = text
+        self._show = show or shown
         try:
             self._parts = tuple(_parse(text))
         except TemplateError:
@@ -58,9 +63,14 @@ class Template:
             raise TemplateError(f"{error}; write {{{{ and }}}} for braces") from None
         self.fields = tuple(part for part in self._parts if isinstance(part, Field))
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether the text stands for itself."""
+        return "{" not in self.text and "}" not in self.text
+
     def fill(self, values: Mapping[str, object]) -> str:
-        """The text with every field replaced by its value as `shown`."""
-        return "".join(part if isinstance(part, str) else _filled(part, values) for part in self._parts)
+        """The text with every field replaced by its value, made fit to be shown."""
+        return "".join(part if isinstance(part, str) else self._show(_filled(part, values)) for part in self._parts)
 
 
 def shown(text: str, limit: int = MAX_SHOWN) -> str:
@@ -79,7 +89,7 @@ def attribute_type(kind: Any, name: str) -> object:
     Raises:
         TemplateError: such values have no such attribute.
     """
-    kind = _bare(kind)
+    kind = bare(kind)
     if is_typeddict(kind):
         raise TemplateError(f"{kind.__name__} is a dict, and a dict has no attributes; use a model or dataclass")
     if not isinstance(kind, type) or kind is object or kind is Any:
@@ -102,8 +112,8 @@ def try_format(kind: object, spec: str) -> None:
     Raises:
         TemplateError: it is none for such values.
     """
-    bare = _bare(kind)
-    sample = next((sample for sample in ("", 0, 0.0, False) if type(sample) is bare), None)
+    plain = bare(kind)
+    sample = next((sample for sample in ("", 0, 0.0, False) if type(sample) is plain), None)
     try:
         if sample is not None:
             format(sample, spec)
@@ -111,13 +121,13 @@ def try_format(kind: object, spec: str) -> None:
         raise TemplateError(f":{spec} is no format for {type(sample).__name__}: {error}") from None
 
 
-def _bare(kind: Any) -> Any:
+def bare(kind: Any) -> Any:
     """An annotation without what was written around it: ``Annotated[M | None, ...]`` is ``M``."""
     while get_origin(kind) is Annotated:
         kind = get_args(kind)[0]
     parts = [part for part in get_args(kind) if part is not type(None)]
     if get_origin(kind) in (Union, UnionType) and len(parts) == 1:
-        return _bare(parts[0])
+        return bare(parts[0])
     return kind
 
 
@@ -138,6 +148,6 @@ def _parse(text: str) -> Iterator[str | Field]:
 def _filled(field: Field, values: Mapping[str, object]) -> str:
     value = reduce(getattr, field.attributes, values[field.name])
     try:
-        return shown(format(value, field.spec))
+        return format(value, field.spec)
     except (TypeError, ValueError):  # None where a number could be
-        return shown(str(value))
+        return str(value)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import cast
 
 from pydantic import JsonValue
 
 from mrtr_tools import responses
 from mrtr_tools.calls import Client
+from mrtr_tools.context import Context
 from mrtr_tools.errors import MissingCapability
 from mrtr_tools.inputs import Group, Input
 from mrtr_tools.marks import Refused
 from mrtr_tools.progress import Progress
+from mrtr_tools.questions import Question
 from mrtr_tools.steps import Step
 
 __all__ = ["Ask", "Walk"]
@@ -24,13 +27,11 @@ class Ask:
 
     Attributes:
         item: the input it belongs to.
-        asked: the question as a function made it, or None for a fixed one.
-        values: what its template may name.
+        question: what to send.
     """
 
     item: Input
-    asked: dict[str, JsonValue] | None
-    values: Mapping[str, object]
+    question: Question
 
 
 @dataclass(slots=True)
@@ -42,6 +43,7 @@ class Walk:
             asked are settled where they admit it.
         client: who would be asked.
         step: the current step.
+        context: makes the `Context` of a function, which a text may name the handle of.
         cold: answers that came before their question, by path; what is reached is taken out.
         asks: the questions of the first group that is not settled.
         skipped: paths of inputs whose condition says no.
@@ -50,6 +52,7 @@ class Walk:
     progress: Progress
     client: Client
     step: Step
+    context: Callable[[Step], Context]
     cold: dict[str, JsonValue]
     asks: list[Ask] = field(default_factory=list[Ask])
     skipped: set[str] = field(default_factory=set[str])
@@ -74,9 +77,11 @@ class Walk:
             waiting = [item for item in waiting if not self._settled(item, values)]
             first: tuple[Step, dict[str, object]] | None = None
             for item in waiting:  # to the end, so that no function runs before all questions of the group are checked
-                if item.maker is None or self._kept(item) is not None:
-                    self.asks.append(Ask(item, self._kept(item), known))
-                else:
+                if item.draft is not None:
+                    self.asks.append(Ask(item, item.draft.question(self._nameable(owner, known))))
+                elif (kept := self._kept(item)) is not None:
+                    self.asks.append(Ask(item, kept))
+                elif item.maker is not None:
                     found = self._before_making(item.maker, known)
                     first = first or found
             if waiting:
@@ -118,19 +123,26 @@ class Walk:
                 if item.carried is not None:
                     values[item.name] = item.carried.parameter.default()
 
-    def _kept(self, item: Input) -> dict[str, JsonValue] | None:
+    def _nameable(self, owner: Step, known: Mapping[str, object]) -> Mapping[str, object]:
+        """What the texts of a function's questions may name."""
+        context = owner.signature.context
+        return known if context is None else {**known, context: self.context(owner)}
+
+    def _kept(self, item: Input) -> Question | None:
         """The question that a function made for this input and that is still open."""
         kept = self.progress.open.get(responses.open_key(self.progress, item.path))
-        return kept.asked if kept is not None else None
+        return Question.from_json(kept.asked) if kept is not None and kept.asked is not None else None
 
     def _check_client(self, waiting: Iterable[Input]) -> None:
-        required: dict[str, JsonValue] = {}
+        missing: dict[str, dict[str, JsonValue]] = {}
         for item in waiting:
-            if (item.maker is not None and self._kept(item) is None) or self.client.supports(item.requires):
+            question = item.draft.unfilled if item.draft is not None else self._kept(item)
+            if question is None or self.client.supports(question.requires):
                 continue
             if item.admits_refused:
                 responses.refuse(self.progress, item, "unsupported")
-            else:
-                required |= item.requires
-        if required:
-            raise MissingCapability(required)
+                continue
+            for capability, parts in question.requires.items():
+                missing.setdefault(capability, {}).update(cast("dict[str, JsonValue]", parts))
+        if missing:
+            raise MissingCapability(cast("dict[str, JsonValue]", missing))

@@ -17,7 +17,7 @@ ROOT = Path(mrtr_tools.__file__).parent
 ORDER = """
 errors
 keys input_requests answers values choices properties templates calls
-forms
+forms questions
 marks context
 signatures
 inputs
