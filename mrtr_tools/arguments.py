@@ -12,7 +12,7 @@ from pydantic.errors import PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import to_json
 
-from mrtr_tools.errors import DefinitionError, ToolError
+from mrtr_tools.errors import DefinitionError, InvalidArguments
 from mrtr_tools.signatures import Carried
 from mrtr_tools.templates import shown
 from mrtr_tools.values import NotCarriable
@@ -50,6 +50,11 @@ class Arguments:
         where: how messages call the tool's function.
         parameters: by name, in order; the tool's inputs are not among them.
 
+    Attributes:
+        schema: the `inputSchema`.
+        names: their names on the wire.
+        required: the names of those that have no default.
+
     Raises:
         DefinitionError: two of them share a name on the wire.
     """
@@ -62,6 +67,10 @@ class Arguments:
             raise DefinitionError(f"{where}: two arguments have the same name on the wire: {', '.join(wire)}")
         self._model = _model(where, self._fields, parameters)
         self.schema = self._schema()
+        self.names = frozenset(wire)
+        self.required = frozenset(
+            taken.parameter.wire_name for taken in parameters.values() if taken.parameter.required
+        )
 
     def read(self, raw: Mapping[str, JsonValue], defaults: Mapping[str, JsonValue]) -> Given:
         """The arguments as values.
@@ -71,13 +80,13 @@ class Arguments:
             defaults: the values that were taken before for what it left out, as JSON.
 
         Raises:
-            ToolError: they do not fit; the text tells the caller which and why.
+            InvalidArguments: they do not fit; the text tells the caller which and why.
             ValueError: one of `defaults` no longer fits.
         """
         try:
             model = self._model.model_validate(raw)
         except ValidationError as error:
-            raise ToolError(_told(error)) from None
+            raise InvalidArguments(_told(error)) from None
         values: dict[str, object] = {name: getattr(model, key) for key, name in self._fields.items()}
         given = {self._fields[key] for key in model.model_fields_set}
         omitted = tuple(name for name in values if name not in given)

@@ -10,13 +10,13 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final, cast
+from typing import Any, Final, Protocol, cast
 
 from pydantic import JsonValue
 
 from mrtr_tools.errors import InvalidParams
 
-__all__ = ["Call", "Client", "Complete", "InputRequired", "Reply", "arguments_digest"]
+__all__ = ["Call", "Channel", "Client", "Complete", "InputRequired", "Reply", "arguments_digest"]
 
 MAX_DEPTH: Final = 64
 MAX_RESPONSES: Final = 256
@@ -51,18 +51,33 @@ def _declared(declared: JsonValue | None, name: str, wanted: JsonValue) -> bool:
     return not isinstance(wanted, dict) or all(isinstance(declared.get(part), dict) for part in wanted)
 
 
+class Channel(Protocol):
+    """The way back to the client while its request is served; what nobody asked for goes nowhere."""
+
+    async def progress(self, progress: float, total: float | None, message: str | None) -> None:
+        """Tell how far the request is."""
+        ...
+
+    async def log(self, level: str, data: JsonValue, logger: str | None) -> None:
+        """Send a log message."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request for one tool: all that a round may know.
+    """One request that can ask: all that a round may know.
 
     Attributes:
-        target: the tool's name.
+        target: the name of the tool or prompt, or the URI of the resource.
         arguments: the arguments as they arrived; absent, null and ``{}`` are the same.
         responses: ``inputResponses``, unread and untrusted.
         state: ``requestState``, or None.
         principal: who sent it, as the adapter authenticated them; None without authentication.
         client: what the client declared with this request.
-        method: the protocol method.
+        method: the protocol method: ``tools/call``, ``prompts/get`` or ``resources/read``.
+        channel: the way back while the request is served, or None.
+        lifespan: what the server's lifespan gave, for `Context.lifespan`.
+        pages_ok: whether a page may be opened for somebody who is not authenticated.
         digest: the `arguments_digest` of the arguments.
 
     Raises:
@@ -76,6 +91,9 @@ class Call:
     principal: str | None = field(default=None, repr=False)
     client: Client = field(default_factory=Client)
     method: str = "tools/call"
+    channel: Channel | None = field(default=None, repr=False, compare=False)
+    lifespan: Any = field(default=None, repr=False, compare=False)
+    pages_ok: bool = True
     digest: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -89,22 +107,27 @@ class Call:
         client: Client,
         principal: str | None = None,
         method: str = "tools/call",
+        channel: Channel | None = None,
+        lifespan: Any = None,
+        pages_ok: bool = True,
     ) -> Call:
-        """Read the `params` of a request.
+        """Read the `params` of a request; the rest is as in the attributes.
 
         Raises:
             InvalidParams: one of its members has the wrong type, there are too many responses, or the arguments have no
                 `arguments_digest`.
         """
-        target, state = params.get("name"), params.get("requestState")
+        named = "uri" if method == "resources/read" else "name"
+        target, state = params.get(named), params.get("requestState")
         if not isinstance(target, str):
-            raise InvalidParams("name must be a string")
+            raise InvalidParams(f"{named} must be a string")
         if state is not None and not isinstance(state, str):
             raise InvalidParams("requestState must be a string")
         responses = _object(params, "inputResponses")
         if len(responses) > MAX_RESPONSES:
             raise InvalidParams(f"inputResponses holds more than {MAX_RESPONSES} answers")
-        return cls(target, _object(params, "arguments"), responses, state, principal, client, method)
+        arguments: Mapping[str, JsonValue] = {} if method == "resources/read" else _object(params, "arguments")
+        return cls(target, arguments, responses, state, principal, client, method, channel, lifespan, pages_ok)
 
 
 def _object(params: Mapping[str, object], name: str) -> Mapping[str, JsonValue]:

@@ -5,10 +5,15 @@ from __future__ import annotations
 import base64
 import hashlib
 from dataclasses import dataclass, field
+from typing import Any, Literal
 
-from mrtr_tools.calls import Client
+from pydantic import JsonValue
 
-__all__ = ["Context"]
+from mrtr_tools.calls import Channel, Client
+
+__all__ = ["Context", "LogLevel"]
+
+LogLevel = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +28,7 @@ class Context:
         round: how often this call has asked before, from 0.
         principal: who makes the call, or None without authentication.
         client: what the client of this request declared.
+        lifespan: what the server's lifespan gave, or None.
     """
 
     call_id: str
@@ -30,9 +36,30 @@ class Context:
     round: int = 0
     principal: str | None = None
     client: Client = field(default_factory=Client)
+    lifespan: Any = field(default=None, repr=False)
+    channel: Channel | None = field(default=None, repr=False, compare=False)
 
     @property
     def handle(self) -> str:
         """Names the call to a page that an `ElicitUrl` opens: random, the same in all rounds, not the call id."""
         digest = hashlib.sha256(f"handle\0{self.call_id}".encode()).digest()
         return base64.urlsafe_b64encode(digest[:16]).rstrip(b"=").decode()
+
+    async def report_progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
+        """Tell a client that wants to know how far this request is; elsewhere it does nothing.
+
+        Args:
+            progress: more than the last time, in units of your own.
+            total: where it ends, in the same units, when that is known.
+            message: what is going on.
+        """
+        if self.channel is not None:
+            await self.channel.progress(progress, total, message)
+
+    async def log(self, level: LogLevel, data: JsonValue, logger: str | None = None) -> None:
+        """Send a log message to a client that asked for this level with this request; elsewhere it does nothing.
+
+        Deprecated by the protocol since 2026-07-28. It goes to the client: no place for secrets or internals.
+        """
+        if self.channel is not None:
+            await self.channel.log(level, data, logger)

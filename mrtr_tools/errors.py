@@ -19,6 +19,7 @@ from pydantic import JsonValue
 
 __all__ = [
     "DefinitionError",
+    "InvalidArguments",
     "InvalidParams",
     "InvalidState",
     "MissingCapability",
@@ -34,6 +35,10 @@ class DefinitionError(Exception):
 
 class ToolError(Exception):
     """Ends the call with a tool error whose text the client shows: ``raise ToolError("No such order")``."""
+
+
+class InvalidArguments(ToolError):
+    """The arguments of a call do not fit; the text tells the caller which and why. For a tool that is a tool error."""
 
 
 class StateTooLarge(ToolError):

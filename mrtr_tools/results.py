@@ -17,6 +17,7 @@ from pydantic_core import from_json, to_json
 from typing_extensions import is_typeddict
 
 from mrtr_tools.arguments import PlainJsonSchema
+from mrtr_tools.content import Audio, Embedded, Image
 from mrtr_tools.marks import Refused
 from mrtr_tools.signatures import without_refused
 
@@ -76,7 +77,8 @@ def output_of(annotation: object) -> Output | None:
 
 def _is_plain(annotation: Any) -> bool:
     """Whether it is free of types that stand for content, or for no result at all."""
-    if annotation is Refused or getattr(annotation, "__module__", "").partition(".")[0] in ("mcp", "mcp_types"):
+    sdk = getattr(annotation, "__module__", "").partition(".")[0] in ("mcp", "mcp_types")
+    if sdk or annotation in (Refused, Image, Audio, Embedded):
         return False
     return all(_is_plain(part) for part in get_args(annotation))
 

@@ -51,7 +51,7 @@ from mrtr_tools import responses
 from mrtr_tools.arguments import Given
 from mrtr_tools.calls import Call
 from mrtr_tools.context import Context
-from mrtr_tools.errors import InvalidParams, InvalidState, MissingCapability, RequestError, ToolError
+from mrtr_tools.errors import InvalidArguments, InvalidParams, InvalidState, MissingCapability, RequestError, ToolError
 from mrtr_tools.events import Event, Finished, NeedInput, RunStep, alone, tool_error, unexpected
 from mrtr_tools.input_requests import Source
 from mrtr_tools.inputs import Input
@@ -76,17 +76,14 @@ class Round:
         expired: whether `progress` is genuine but too old.
 
     Raises:
-        InvalidParams: there is no such tool.
+        InvalidParams: there is no such tool, prompt or resource, or a prompt's or resource's arguments do not fit.
         InvalidState: `progress` came too late or no longer fits, and a function of the author has run.
     """
 
     def __init__(
         self, toolbox: Toolbox, call: Call, progress: Progress | None = None, *, expired: bool = False
     ) -> None:
-        tool = toolbox.tools.get(call.target)
-        if tool is None:
-            raise InvalidParams("Unknown tool")
-        self.tool = tool
+        self.carrier, self._raw = toolbox.find(call.method, call.target, call.arguments)
         self.call = call
         self.progress = Progress() if progress is None else progress
         self.toolbox = toolbox
@@ -97,6 +94,10 @@ class Round:
         self._skipped: set[str] = set()
         try:
             self._begin(progress, expired=expired)
+        except InvalidArguments as error:
+            if self.call.method != "tools/call":
+                raise InvalidParams(str(error)) from None
+            self._event = tool_error(error)
         except ToolError as error:
             self._event = tool_error(error)
         except RequestError:
@@ -107,7 +108,7 @@ class Round:
     @property
     def step(self) -> Step:
         """The current step."""
-        return cast("Step", self.toolbox.step_named(self.progress.step)) if self.progress.step else self.tool.step
+        return cast("Step", self.toolbox.step_named(self.progress.step)) if self.progress.step else self.carrier.step
 
     def next_event(self) -> Event:
         """What comes next; the same again until it was done.
@@ -139,7 +140,7 @@ class Round:
             elif isinstance(value, (Source, Refused)):
                 raise TypeError(f"{step.signature.where} returned {value!r}; ask for it with @needs_input")
             else:
-                self._event = Finished(self.tool.complete(value))
+                self._event = Finished(self.carrier.complete(value))
         except ToolError as error:
             self._event = tool_error(error)
         except Exception as error:  # noqa: BLE001  a result goes through the author's types
@@ -169,23 +170,23 @@ class Round:
             self.progress, given, progress = Progress(progress.call), dict[str, JsonValue](), None
         if progress is not None:
             self.progress.step = self.step.name if progress.step else ""
-            self.progress.defaults = self.tool.arguments.defaults(self._given)
+            self.progress.defaults = self.carrier.arguments.defaults(self._given)
             responses.read_responses(self.progress, self.step.inputs, given)
             return
-        self._given = self.tool.arguments.read(self.call.arguments, {})
-        self.progress.version = self.tool.version
-        self.progress.defaults = self.tool.arguments.defaults(self._given)
+        self._given = self.carrier.arguments.read(self._raw, {})
+        self.progress.version = self.carrier.version
+        self.progress.defaults = self.carrier.arguments.defaults(self._given)
         self.progress.given = self._given.digest
-        if self.tool.cold_answers:
+        if self.carrier.cold_answers:
             self._cold = {name: given[name] for name in self.step.inputs if name in given and "." not in name}
 
     def _trouble(self, progress: Progress) -> str | None:
         """Why progress that another build may have made cannot go on in this one, or None."""
         try:
-            self._given = self.tool.arguments.read(self.call.arguments, progress.defaults)
-            step = self.toolbox.step_named(progress.step) if progress.step else self.tool.step
-            if step is not None and progress.version == self.tool.version and self._given.digest == progress.given:
-                if step is not self.tool.step:
+            self._given = self.carrier.arguments.read(self._raw, progress.defaults)
+            step = self.toolbox.step_named(progress.step) if progress.step else self.carrier.step
+            if step is not None and progress.version == self.carrier.version and self._given.digest == progress.given:
+                if step is not self.carrier.step:
                     self._values(step, progress)
                 return None
         except (ToolError, ValueError):
@@ -196,7 +197,7 @@ class Round:
 
     def _next(self) -> Event:
         step = self.step
-        walk = Walk(self.progress, self.call.client, step, self._context, self._cold)
+        walk = Walk(self.progress, self.call, step, self._context, self._cold)
         values = self._values(step, self.progress)
         first = walk.through(step, values)
         self._skipped = walk.skipped
@@ -206,14 +207,14 @@ class Round:
 
     def _values(self, step: Step, progress: Progress) -> dict[str, object]:
         """The values of a step's parameters before its inputs, each a new object."""
-        if step is self.tool.step:
+        if step is self.carrier.step:
             return copy.deepcopy(self._given.values)
         values: dict[str, object] = {}
         for name, taken in step.carried.items():
             if name in progress.carried:
                 values[name] = taken.load(progress.carried[name])
             elif name in progress.same:
-                values[name] = taken.load(self.tool.arguments.dump(self._given, name))
+                values[name] = taken.load(self.carrier.arguments.dump(self._given, name))
             elif name not in step.inputs:
                 if taken.parameter.required:
                     raise ValueError(f"nothing was handed on for {name}")
@@ -240,12 +241,14 @@ class Round:
             round=self.progress.rounds,
             principal=self.call.principal,
             client=self.call.client,
+            lifespan=self.call.lifespan,
+            channel=self.call.channel,
         )
 
     def _ask(self, asks: Sequence[Ask]) -> NeedInput:
-        if self.progress.rounds >= self.tool.max_rounds:
+        if self.progress.rounds >= self.carrier.max_rounds:
             raise ToolError(f"The call asked {self.progress.rounds} times without an end, at {self.step.name!r}.")
-        nothing_to_keep = self.tool.cold_answers and self.call.state is None and self.progress.is_bare
+        nothing_to_keep = self.carrier.cold_answers and self.call.state is None and self.progress.is_bare
         self.progress.rounds += 1
         self.progress.open = {}
         requests: dict[str, Mapping[str, JsonValue]] = {}
@@ -290,7 +293,9 @@ class Round:
         step = self.toolbox.step_of(going.step)
         if step is None or not step.may_follow:
             raise TypeError(f"then() goes to a step of {self.toolbox!r}; mark {name_of(going.step)} with its @step")
-        same = [name for name, value in going.carried.items() if self.tool.arguments.is_same(self._given, name, value)]
+        same = [
+            name for name, value in going.carried.items() if self.carrier.arguments.is_same(self._given, name, value)
+        ]
         self.progress.n += 1
         self.progress.step = step.name
         self.progress.carried = {name: value for name, value in going.carried.items() if name not in same}

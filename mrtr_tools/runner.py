@@ -12,7 +12,7 @@ from typing import Any
 from anyio import to_thread
 
 from mrtr_tools.calls import Call, Complete, InputRequired, Reply
-from mrtr_tools.errors import InvalidParams, InvalidState, ToolError
+from mrtr_tools.errors import InvalidState, ToolError
 from mrtr_tools.events import FAILED, Event, Finished, NeedInput, RunStep
 from mrtr_tools.marks import Then, watched
 from mrtr_tools.rounds import Round
@@ -53,8 +53,7 @@ async def handle_call(toolbox: Toolbox, call: Call, signer: StateSigner, observe
 
 
 def _opened(toolbox: Toolbox, call: Call, signer: StateSigner) -> Round:
-    if call.target not in toolbox.tools:
-        raise InvalidParams("Unknown tool")
+    toolbox.find(call.method, call.target, call.arguments)  # before anything is done for it
     if call.state is None:
         return Round(toolbox, call)
     opened = signer.loads(call.state, call)
@@ -82,7 +81,7 @@ async def play(machine: Round, observer: Observer | None = None) -> NeedInput | 
         else:
             machine.returned(value, made)
     if isinstance(event, Finished) and event.cause is not None:
-        _log.error("%s failed: %s", machine.tool.name, FAILED, exc_info=event.cause)
+        _log.error("%s failed: %s", machine.carrier.name, FAILED, exc_info=event.cause)
     return event
 
 

@@ -51,6 +51,8 @@ class Parameter:
 
     def default(self) -> object:
         """A default of its own for each use, so that no two calls share it."""
+        if self.required:
+            raise TypeError(f"{self.name} has no default")
         if self.field.default_factory is not None:
             return cast("Callable[[], object]", self.field.default_factory)()
         return copy.deepcopy(cast("object", self.field.default))

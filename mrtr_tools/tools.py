@@ -1,4 +1,4 @@
-"""`Toolbox`: where an author puts tools and steps.
+"""`Toolbox`: where an author puts tools, prompts, resources and the steps they go on with.
 
 Everything that can be computed when a tool is defined is computed here: the signature plan, the forms, the schemas.
 """
@@ -8,70 +8,23 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType, MethodType
 from typing import Any, Final, TypeVar, cast, overload
 
 from pydantic import JsonValue
 
 from mrtr_tools.arguments import Arguments
-from mrtr_tools.calls import Complete
-from mrtr_tools.errors import DefinitionError
+from mrtr_tools.carriers import Carrier, Prompt, Resource, Tool, UriTemplate
+from mrtr_tools.errors import DefinitionError, InvalidParams
 from mrtr_tools.marks import REGISTERED, name_of
-from mrtr_tools.results import Output, output_of
+from mrtr_tools.questions import Kind
+from mrtr_tools.results import output_of
 from mrtr_tools.steps import Step, read_step
 
-__all__ = ["Tool", "Toolbox"]
+__all__ = ["Toolbox"]
 
 F = TypeVar("F", bound=Callable[..., object])
 _NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,128}")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Tool:
-    """A tool: a first step, and how it is shown.
-
-    Attributes:
-        name: its name on the wire.
-        title: a name for people, or None.
-        description: what it does, from the docstring unless given.
-        annotations: the protocol's `ToolAnnotations` object, or None.
-        step: the function that a call begins with.
-        arguments: what its caller gives.
-        output: what it gives back, or None when its return annotation says too little.
-        cold_answers: whether its own fixed form questions may be answered in a call without state.
-        max_rounds: how often a call may be answered with ``input_required``.
-        version: states of another version are refused.
-    """
-
-    name: str
-    title: str | None
-    description: str | None
-    annotations: Mapping[str, JsonValue] | None
-    step: Step
-    arguments: Arguments = field(repr=False)
-    output: Output | None = field(repr=False)
-    cold_answers: bool
-    max_rounds: int
-    version: int
-
-    @property
-    def input_schema(self) -> dict[str, JsonValue]:
-        """The `inputSchema`; inputs are not in it, for they are asked."""
-        return self.arguments.schema
-
-    @property
-    def output_schema(self) -> dict[str, JsonValue] | None:
-        """The `outputSchema`, or None."""
-        return self.output.schema if self.output else None
-
-    def complete(self, value: object) -> Complete:
-        """The reply for what the last step returned.
-
-        Raises:
-            ValueError: it is not what the tool's return annotation promises.
-        """
-        return Complete(value, self.output.structured(value) if self.output else None)
 
 
 class Toolbox:
@@ -94,6 +47,8 @@ class Toolbox:
         self.version = version
         self.instructions = instructions
         self._tools: dict[str, Tool] = {}
+        self._prompts: dict[str, Prompt] = {}
+        self._resources: dict[str, Resource] = {}
         self._names: dict[str, Step] = {}
         self._by_function: dict[Callable[..., object], Step] = {}
 
@@ -104,6 +59,16 @@ class Toolbox:
     def tools(self) -> Mapping[str, Tool]:
         """The tools by name, in the order of definition."""
         return MappingProxyType(self._tools)
+
+    @property
+    def prompts(self) -> Mapping[str, Prompt]:
+        """The prompts by name, in the order of definition."""
+        return MappingProxyType(self._prompts)
+
+    @property
+    def resources(self) -> Mapping[str, Resource]:
+        """The resources by URI or URI template, in the order of definition."""
+        return MappingProxyType(self._resources)
 
     @overload
     def tool(self, function: F, /, *, name: str | None = None) -> F: ...
@@ -157,18 +122,13 @@ class Toolbox:
             if not _counts(max_rounds, 1) or not _counts(version, 0):
                 raise DefinitionError(f"{tool_name}: max_rounds= is a number from 1, and version= a number from 0")
             step = read_step(function, tool_name, may_follow=False)
-            asked = {item.name for group in step.groups for item in group.inputs}
-            arguments = Arguments(
-                step.signature.where, {key: taken for key, taken in step.carried.items() if key not in asked}
-            )
-            told = description if description is not None else inspect.getdoc(step.signature.plain)
             self._tools[tool_name] = Tool(
                 name=tool_name,
                 title=title,
-                description=told,
+                description=_description(step, description),
                 annotations=annotations,
                 step=step,
-                arguments=arguments,
+                arguments=_arguments(step),
                 output=output_of(step.signature.returns),
                 cold_answers=cold_answers,
                 max_rounds=max_rounds,
@@ -178,6 +138,91 @@ class Toolbox:
             return function
 
         return define if function is None else define(function)
+
+    def prompt(
+        self,
+        *,
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        max_rounds: int = 10,
+        version: int = 0,
+    ) -> Callable[[F], F]:
+        """Make a function a prompt; the options are those of `tool`.
+
+        It returns the text of one message, or messages: texts of the user, or ``{"role": ..., "content": ...}``.
+
+        Raises:
+            DefinitionError: the function cannot be a prompt.
+        """
+
+        def define(function: F) -> F:
+            chosen = self._new_name(function, name)
+            step = read_step(function, chosen, may_follow=False)
+            self._prompts[chosen] = Prompt(
+                name=chosen,
+                title=title,
+                description=_description(step, description),
+                step=step,
+                arguments=_arguments(step),
+                max_rounds=max_rounds,
+                version=version,
+            )
+            self._register(step, function)
+            return function
+
+        return define
+
+    def resource(
+        self,
+        uri: str,
+        /,
+        *,
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        mime_type: str | None = None,
+        max_rounds: int = 10,
+        version: int = 0,
+    ) -> Callable[[F], F]:
+        """Make a function a resource, or with ``{name}`` in its URI all that the template stands for.
+
+        It returns text, bytes, or anything else that becomes JSON.
+
+        Args:
+            uri: such as ``notes://{name}``; every ``{name}`` is a parameter of the function.
+            name: its name on the wire, by default the function's.
+            title: a name for people.
+            description: by default the function's docstring.
+            mime_type: what it holds; by default it goes by what is returned.
+            max_rounds: as for `tool`.
+            version: as for `tool`.
+
+        Raises:
+            DefinitionError: the function cannot be a resource, or the URI is taken or does not go with its parameters.
+        """
+        template = UriTemplate(uri)
+
+        def define(function: F) -> F:
+            chosen = self._new_name(function, name)
+            if uri in self._resources:
+                raise DefinitionError(f"{name_of(function)}: the URI {uri!r} is taken by {self._resources[uri].name}")
+            step = read_step(function, chosen, may_follow=False)
+            self._resources[uri] = Resource(
+                name=chosen,
+                title=title,
+                description=_description(step, description),
+                step=step,
+                arguments=_of_uri(step, template),
+                max_rounds=max_rounds,
+                version=version,
+                uri=template,
+                mime_type=mime_type,
+            )
+            self._register(step, function)
+            return function
+
+        return define
 
     @overload
     def step(self, function: F, /, *, name: str | None = None, aliases: tuple[str, ...] = ()) -> F: ...
@@ -211,6 +256,37 @@ class Toolbox:
             return function
 
         return define if function is None else define(function)
+
+    def find(
+        self, method: str, target: str, arguments: Mapping[str, JsonValue]
+    ) -> tuple[Carrier, Mapping[str, JsonValue]]:
+        """What a request calls, and the arguments it calls it with.
+
+        Args:
+            method: ``tools/call``, ``prompts/get`` or ``resources/read``.
+            target: the name, or the URI.
+            arguments: what was sent; a resource takes them from its URI.
+
+        Raises:
+            InvalidParams: there is no such thing here.
+        """
+        if method == "resources/read":
+            for resource in self._resources.values():
+                if (found := resource.uri.match(target)) is not None:
+                    return resource, found
+            raise InvalidParams("Unknown resource", {"uri": target})
+        carriers: Mapping[str, Carrier] = self._prompts if method == "prompts/get" else self._tools
+        if target not in carriers:
+            raise InvalidParams("Unknown prompt" if method == "prompts/get" else "Unknown tool")
+        return carriers[target], arguments
+
+    def asking(self, kind: Kind) -> list[str]:
+        """The names of the steps that ask a fixed question of this kind."""
+        return [
+            name
+            for name, step in self._names.items()
+            if any(item.draft is not None and item.draft.kind == kind for item in step.inputs.values())
+        ]
 
     def step_named(self, name: str) -> Step | None:
         """The step or tool with this name, present or past."""
@@ -261,3 +337,23 @@ def _check_name(name: object, what: str) -> None:
         raise DefinitionError(
             f"{what}: {name!r} is no name for a tool or step; use letters, digits, _ . - (at most 128): name=..."
         )
+
+
+def _description(step: Step, given: str | None) -> str | None:
+    return given if given is not None else inspect.getdoc(step.signature.plain)
+
+
+def _arguments(step: Step) -> Arguments:
+    """The parameters of a first step that are not asked for."""
+    asked = {item.name for group in step.groups for item in group.inputs}
+    return Arguments(step.signature.where, {name: taken for name, taken in step.carried.items() if name not in asked})
+
+
+def _of_uri(step: Step, uri: UriTemplate) -> Arguments:
+    arguments = _arguments(step)
+    if not arguments.required <= set(uri.variables) <= arguments.names:
+        raise DefinitionError(
+            f"{step.signature.where}: the URI {uri.text!r} names {', '.join(uri.variables) or 'nothing'}, "
+            f"but the function takes {', '.join(sorted(arguments.names)) or 'nothing'}; each {{name}} is a parameter"
+        )
+    return arguments

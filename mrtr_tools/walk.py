@@ -9,9 +9,9 @@ from typing import cast
 from pydantic import JsonValue
 
 from mrtr_tools import responses
-from mrtr_tools.calls import Client
+from mrtr_tools.calls import Call
 from mrtr_tools.context import Context
-from mrtr_tools.errors import MissingCapability
+from mrtr_tools.errors import MissingCapability, ToolError
 from mrtr_tools.inputs import Group, Input
 from mrtr_tools.marks import Refused
 from mrtr_tools.progress import Progress
@@ -41,7 +41,7 @@ class Walk:
     Attributes:
         progress: what is settled so far; on the way, cold answers are taken, and inputs that this client cannot be
             asked are settled where they admit it.
-        client: who would be asked.
+        call: the request; its client would be asked.
         step: the current step.
         context: makes the `Context` of a function, which a text may name the handle of.
         cold: answers that came before their question, by path; what is reached is taken out.
@@ -50,7 +50,7 @@ class Walk:
     """
 
     progress: Progress
-    client: Client
+    call: Call
     step: Step
     context: Callable[[Step], Context]
     cold: dict[str, JsonValue]
@@ -134,10 +134,20 @@ class Walk:
         return Question.from_json(kept.asked) if kept is not None and kept.asked is not None else None
 
     def _check_client(self, waiting: Iterable[Input]) -> None:
+        """See that all of these can be asked, before any function runs for them.
+
+        Raises:
+            MissingCapability: this client cannot show one of them, and its parameter admits no refusal.
+            ToolError: a page would be opened for nobody in particular.
+        """
         missing: dict[str, dict[str, JsonValue]] = {}
         for item in waiting:
             question = item.draft.unfilled if item.draft is not None else self._kept(item)
-            if question is None or self.client.supports(question.requires):
+            if question is None:
+                continue
+            if question.kind == "url" and self.call.principal is None and not self.call.pages_ok:
+                raise ToolError("A page cannot be opened for somebody whom this server does not know.")
+            if self.call.client.supports(question.requires):
                 continue
             if item.admits_refused:
                 responses.refuse(self.progress, item, "unsupported")

@@ -22,7 +22,7 @@ marks context
 signatures
 inputs
 steps
-arguments results tools
+content arguments results carriers tools
 progress responses
 state
 events walk rounds
@@ -203,4 +203,5 @@ def test_the_core_does_no_io_and_waits_for_nothing(name):
 
     assert packages & {"anyio", "asyncio", "trio", "socket", "threading", "logging"} == set()
     assert called & {"time.sleep", "open", "print", "input"} == set()
-    assert not any(isinstance(node, (ast.Await, ast.AsyncFunctionDef)) for node in ast.walk(tree))
+    if name not in ("calls", "context"):  # where steps reach the channel that an adapter gave the call
+        assert not any(isinstance(node, (ast.Await, ast.AsyncFunctionDef)) for node in ast.walk(tree))

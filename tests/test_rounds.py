@@ -81,7 +81,7 @@ def test_a_question_is_asked_and_its_answer_finishes_the_call():
 def test_work_then_a_question_then_work():
     ran: list[str] = []
     first = begin(flights(ran), "book_flight", {"origin": "FRA", "destination": "Rome"})
-    assert first.next_event() == RunStep(first.tool.step, {"origin": "FRA", "destination": "Rome"})
+    assert first.next_event() == RunStep(first.carrier.step, {"origin": "FRA", "destination": "Rome"})
     assert run(first) == NeedInput({"ok": form("Fly to Rome for 120?", ok=YES_OR_NO)})
     second = again(first, {"ok": YES})
     assert second.step.name == "purchase"

@@ -244,7 +244,7 @@ def test_promise_2_the_context_tells_of_the_call():
 def test_promise_2_an_argument_with_the_name_of_an_input_is_never_read():
     machine = begin(weather([]), "get_weather", {"location": "Paris", "github_login": "mallory"})
     assert asked(machine) == ["github_login"]
-    assert "github_login" not in machine.tool.input_schema["properties"]  # type: ignore[operator]
+    assert "github_login" not in machine.carrier.input_schema["properties"]  # type: ignore[operator]
 
 
 def test_promise_2_answers_reasons_and_what_functions_return_are_never_formatted():

@@ -92,7 +92,6 @@ def gate() -> Toolbox:
     [
         ({"arguments": {"x": 2}}, "arguments"),
         ({"principal": "mallory"}, "principal"),
-        ({"method": "prompts/get"}, "method"),
         ({"state": "x" * 200_000}, "length"),
         ({"state": "nonsense"}, "spelling"),
     ],

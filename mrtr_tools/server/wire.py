@@ -14,8 +14,8 @@ from pydantic import JsonValue
 from pydantic_core import to_json
 
 from mrtr_tools.calls import Complete, InputRequired, Reply
+from mrtr_tools.carriers import Tool
 from mrtr_tools.errors import RequestError
-from mrtr_tools.tools import Tool
 
 __all__ = ["content_of", "error_object", "result_object", "sendable", "tool_entry"]
 

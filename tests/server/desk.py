@@ -16,6 +16,12 @@ def greet(who: str) -> str:
     return f"Hello {who}"
 
 
+@toolbox.tool(cold_answers=True, annotations={"readOnlyHint": True, "made-up": 1})
+@needs_input(who="Who are you?")
+def greet_anyone(who: str) -> str:
+    return f"Hello {who}"
+
+
 @toolbox.tool
 @needs_input(first="First name?", last="Last name?")
 def both(first: str, last: str) -> str:

@@ -59,21 +59,23 @@ async def test_an_older_client_that_answers_with_an_error_gets_a_tool_error():
 
 @pytest.mark.anyio
 async def test_an_older_client_sees_nothing_of_the_newer_protocol():
+    """Nor is it heard when it speaks it: this tool would take an answer that comes with the call."""
+    newer = {"inputResponses": {"who": accept(who="x")}, "requestState": "x"}
     with anyio.fail_after(10):
         async with raw_client(toolbox, "2025-11-25", elicitation={}) as peer:
             await peer.send(id=2, method="tools/list")
             listed = (await peer.receive())["result"]
-            await peer.send(
-                id=3, method="tools/call", params={"name": "perhaps", "inputResponses": {"who": accept(who="x")}}
-            )
+            await peer.send(id=3, method="tools/call", params={"name": "greet_anyone", **newer})
             question = await peer.receive()
-            assert question["method"] == "elicitation/create"
-            await peer.send(id=question["id"], result={"action": "decline"})
+            await peer.send(id=question["id"], result=accept(who="Ada"))
             done = (await peer.receive())["result"]
 
     assert set(listed) == {"tools"}
     assert [tool["name"] for tool in listed["tools"]] == list(toolbox.tools)
+    assert [tool["annotations"] for tool in listed["tools"] if "annotations" in tool] == [{"readOnlyHint": True}]
+    assert question["method"] == "elicitation/create"
     assert set(done) == {"content", "structuredContent", "isError"}
+    assert done["content"][0]["text"] == "Hello Ada"
 
 
 @pytest.mark.anyio

@@ -44,7 +44,7 @@ class Wire:
             message["id"] = number
         self.write(json.dumps(message).encode())
 
-    def call(self, number: Any, tool: str, arguments: Any = None, **params: Any) -> None:
+    def call(self, number: Any, tool: Any, arguments: Any = None, **params: Any) -> None:
         self.send("tools/call", number, _meta=envelope(), name=tool, arguments=arguments, **params)
 
     def receive(self) -> dict[str, Any]:
@@ -211,6 +211,12 @@ def test_an_older_client_that_answers_with_too_much_hears_that_it_cannot_be_had(
 
     assert done["id"] == 2
     assert done["result"]["isError"] is True
+
+
+@pytest.mark.parametrize("name", [[], {}, None, 5])
+def test_a_name_that_is_no_text_is_an_error_of_the_caller(wire, name):
+    wire.call(1, name)
+    assert wire.receive()["error"]["code"] == -32602
 
 
 def test_noise_on_the_wire_is_passed_over(wire):

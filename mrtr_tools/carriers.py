@@ -1,0 +1,126 @@
+"""`Tool`, `Prompt`, `Resource`: what a client calls, each a first step and how it is shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import unquote
+
+from pydantic import JsonValue
+
+from mrtr_tools.arguments import Arguments
+from mrtr_tools.calls import Complete
+from mrtr_tools.errors import DefinitionError
+from mrtr_tools.results import Output
+from mrtr_tools.steps import Step
+
+__all__ = ["Carrier", "Prompt", "Resource", "Tool", "UriTemplate"]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Carrier:
+    """A request that can ask before it is answered.
+
+    Attributes:
+        name: its name on the wire.
+        title: a name for people, or None.
+        description: what it does, from the docstring unless given.
+        step: the function that a call begins with.
+        arguments: what its caller gives.
+        max_rounds: how often a call may be answered with ``input_required``.
+        version: states of another version are refused.
+        cold_answers: whether its own fixed form questions may be answered in a call without state.
+    """
+
+    name: str
+    title: str | None
+    description: str | None
+    step: Step
+    arguments: Arguments = field(repr=False)
+    max_rounds: int = 10
+    version: int = 0
+    cold_answers: bool = False
+
+    @property
+    def input_schema(self) -> dict[str, JsonValue]:
+        """The schema of the arguments; inputs are not in it, for they are asked."""
+        return self.arguments.schema
+
+    def complete(self, value: object) -> Complete:
+        """The reply for what the last step returned."""
+        return Complete(value)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Tool(Carrier):
+    """A tool.
+
+    Attributes:
+        annotations: the protocol's `ToolAnnotations` object, or None.
+        output: what it gives back, or None when its return annotation says too little.
+    """
+
+    annotations: Mapping[str, JsonValue] | None = None
+    output: Output | None = field(default=None, repr=False)
+
+    @property
+    def output_schema(self) -> dict[str, JsonValue] | None:
+        """The `outputSchema`, or None."""
+        return self.output.schema if self.output else None
+
+    def complete(self, value: object) -> Complete:
+        """The reply for what the last step returned.
+
+        Raises:
+            ValueError: it is not what the tool's return annotation promises.
+        """
+        return Complete(value, self.output.structured(value) if self.output else None)
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Prompt(Carrier):
+    """A prompt; its arguments are texts on the wire."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Resource(Carrier):
+    """A resource, or all resources that a URI template stands for.
+
+    Attributes:
+        uri: its URI or URI template.
+        mime_type: what it holds, or None to go by what is returned.
+    """
+
+    uri: UriTemplate
+    mime_type: str | None = None
+
+
+_VARIABLE: Final = re.compile(r"\{([^{}]*)\}")
+
+
+class UriTemplate:
+    """A URI with ``{name}`` in it; a name stands for one segment, or a part of one, percent-encoded.
+
+    Raises:
+        DefinitionError: it has no scheme, or a variable that is no name or stands there twice.
+    """
+
+    __slots__ = ("_matches", "text", "variables")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.variables = tuple(_VARIABLE.findall(text))
+        if not re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", text) or re.search(r"[{}]", _VARIABLE.sub("", text)):
+            raise DefinitionError(f"{text!r} is no URI; write one such as notes://{{name}}")
+        if len(set(self.variables)) < len(self.variables) or not all(name.isidentifier() for name in self.variables):
+            raise DefinitionError(f"{text!r}: each {{name}} of a URI is a parameter's name, and stands there once")
+        parts = _VARIABLE.split(text)
+        pattern = "".join("([^/?#]+)" if place % 2 else re.escape(part) for place, part in enumerate(parts))
+        self._matches = re.compile(pattern).fullmatch
+
+    def match(self, uri: str) -> dict[str, JsonValue] | None:
+        """The variables' values when `uri` is one of this template's, else None."""
+        found = self._matches(uri)
+        return dict(zip(self.variables, map(unquote, found.groups()), strict=True)) if found else None
