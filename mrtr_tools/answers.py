@@ -16,12 +16,13 @@ from pydantic import JsonValue
 from pydantic_core import ErrorDetails
 from pydantic_core.core_schema import ErrorType
 
+from mrtr_tools.templates import shown
+
 __all__ = ["DATE", "DATE_TIME", "EMAIL", "URI", "Misfit", "checked", "choices_of", "is_safe_decimal", "sentence"]
 
 MAX_TEXT: Final = 16 * 1024
 MAX_ITEMS: Final = 100
 MAX_BITS: Final = 1023  # an integer stays in the range of a float
-SHOWN: Final = 200
 
 Spec = Mapping[str, Any]
 """The schema of one property."""
@@ -239,13 +240,8 @@ def sentence(problem: ErrorDetails, label: str | None, noun: str) -> str:
     """
     context = problem.get("ctx", {})
     if problem["type"] not in _BY_PYDANTIC:
-        said = _printable(str(context.get("error", problem["msg"])))
+        said = shown(str(context.get("error", problem["msg"])))
         return f"{label}: {said}" if label else said
     if label is None:
         return "The answers do not fit together."
     return f"{label} {_REASONS.get(problem['type'], 'must be {noun}').format(noun=noun, **context)}."
-
-
-def _printable(text: str) -> str:
-    shown = text if len(text) <= SHOWN else text[: SHOWN - 1] + "\u2026"
-    return "".join(part if part.isprintable() else part.encode("unicode_escape").decode() for part in shown)

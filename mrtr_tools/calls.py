@@ -179,7 +179,7 @@ class InputRequired:
     """The call cannot go on without answers.
 
     Attributes:
-        requests: the questions by wire key, each ``{"method": ..., "params": ...}``; empty when only a state goes back.
+        requests: the questions by wire key, each ``{"method": ..., "params": ...}``.
         state: the ``requestState`` to send along, or None when there is nothing to keep.
     """
 

@@ -76,7 +76,15 @@ class Tool(Carrier):
         Raises:
             ValueError: it is not what the tool's return annotation promises.
         """
-        return Complete(value, self.output.structured(value) if self.output else None)
+        if self.output is None:
+            return Complete(value)
+        try:
+            return Complete(value, self.output.structured(value))
+        except ValueError as error:
+            where, kind = self.step.signature.where, type(value).__name__
+            raise ValueError(
+                f"{self.name} ended with a {kind}; {where} is annotated to return else: {error}"
+            ) from error
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -67,7 +67,9 @@ def alone(error: Exception) -> Exception:
 
 def tool_error(error: ToolError) -> Finished:
     """The end of a call whose author, or whose rules, gave up."""
-    return Finished(Complete(str(error).encode(errors="backslashreplace").decode(), is_error=True))
+    return Finished(
+        Complete((str(error) or "The tool gave up.").encode(errors="backslashreplace").decode(), is_error=True)
+    )
 
 
 def unexpected(error: Exception) -> Finished:

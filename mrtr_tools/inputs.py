@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Final, cast
 
 from pydantic import JsonValue
 
+from mrtr_tools.annotations import bare
 from mrtr_tools.answers import Misfit
 from mrtr_tools.forms import Form, FormError
 from mrtr_tools.input_requests import Elicit, Root, Sampled, Source
 from mrtr_tools.marks import Refused
 from mrtr_tools.questions import Draft, Kind, Question, kind_of, read_response, read_roots, read_sampled
 from mrtr_tools.signatures import Carried
-from mrtr_tools.templates import bare
 
 if TYPE_CHECKING:
     from mrtr_tools.steps import Step
@@ -76,7 +76,10 @@ class Input:
         Raises:
             FormError: it cannot be shown, or its answer is none of the parameter's.
         """
-        return Question.made(source, asked_schema(source, self.carried, self.form, self.property_name))
+        try:
+            return Question.made(source, asked_schema(source, self.carried, self.form, self.property_name))
+        except FormError as error:
+            raise FormError(f"input {self.path!r} cannot be asked: {error}") from error
 
     def read(self, raw: JsonValue, question: Question) -> JsonValue | Refused:
         """A response as the JSON of an answer.

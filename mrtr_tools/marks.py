@@ -9,7 +9,7 @@ import contextvars
 import functools
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeVar, cast, overload
+from typing import Any, Literal, NoReturn, Protocol, TypeVar, cast, overload
 
 from pydantic import JsonValue
 
@@ -75,7 +75,9 @@ ByName = (  # spelled out, for a type checker knows no parameters of a lambda th
 def needs_input(*, only_if: ByName | None = None, **inputs: str | Source | ByName) -> Callable[[F], F]: ...
 @overload
 def needs_input(*, only_if: Callable[..., object] | None = None, **inputs: InputSource) -> Callable[[F], F]: ...
-def needs_input(*, only_if: Callable[..., object] | None = None, **inputs: InputSource) -> Callable[[F], F]:
+def needs_input(
+    *misused: object, only_if: Callable[..., object] | None = None, **inputs: InputSource
+) -> Callable[[F], F]:
     """Mark a function as needing inputs, which are asked together; stacked marks are asked from top to bottom.
 
     Args:
@@ -86,14 +88,7 @@ def needs_input(*, only_if: Callable[..., object] | None = None, **inputs: Input
     Raises:
         DefinitionError: what is given cannot be an input.
     """
-    if only_if is not None and not callable(only_if):
-        raise DefinitionError(
-            "only_if= takes a function over the step's parameters: only_if=lambda kind: kind == 'other'"
-        )
-    if not inputs:
-        raise DefinitionError('needs_input needs at least one input: @needs_input(name="What is your name?")')
-    for name, source in inputs.items():
-        _check_input(name, source)
+    _check_inputs(misused, only_if, inputs)
 
     def mark(function: F) -> F:
         if isinstance(function, (staticmethod, classmethod)):
@@ -113,12 +108,19 @@ def needs_input(*, only_if: Callable[..., object] | None = None, **inputs: Input
     return mark
 
 
-def _check_input(name: str, source: object) -> None:
-    if not name.isidentifier():
-        raise DefinitionError(f"{name!r} cannot name an input; use a name that a parameter could have")
-    if not isinstance(source, (str, Source)) and not callable(source):
-        kind = type(source).__name__
-        raise DefinitionError(f"input {name!r} is {kind}; give a text, Elicit(...), confirm(...) or a function")
+def _check_inputs(misused: object, only_if: object, inputs: Mapping[str, object]) -> None:
+    if misused or not inputs:
+        raise DefinitionError('needs_input takes at least one input, by name: @needs_input(name="What is your name?")')
+    if only_if is not None and not callable(only_if):
+        raise DefinitionError(
+            "only_if= takes a function over the step's parameters: only_if=lambda kind: kind == 'other'"
+        )
+    for name, source in inputs.items():
+        if not name.isidentifier():
+            raise DefinitionError(f"{name!r} cannot name an input; use a name that a parameter could have")
+        if not isinstance(source, (str, Source)) and not callable(source):
+            kind = type(source).__name__
+            raise DefinitionError(f"input {name!r} is {kind}; give a text, Elicit(...), confirm(...) or a function")
 
 
 GROUPS = "__mrtr_groups__"
@@ -178,6 +180,9 @@ class Then:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def __await__(self) -> NoReturn:
+        raise TypeError(f"{self!r} is returned, not awaited: return then(...)")
+
     def __repr__(self) -> str:
         return f"then({', '.join([name_of(self.step), *(f'{name}={value!r}' for name, value in self.values.items())])})"
 
@@ -201,7 +206,9 @@ def then(step: Callable[..., object], /, **values: object) -> object:
     """
     running = _running.get()
     target = running.find(step) if running else registered_as(step)
-    if target is None or not target.may_follow:
+    if target is not None and not target.may_follow:
+        raise TypeError(f"then() goes to a step, and {name_of(step)} is none; move what both do into an @toolbox.step")
+    if target is None:
         where = " of this toolbox" if running else ""
         raise TypeError(f"then() goes to a step{where}; mark {name_of(step)} with @toolbox.step")
     going = Then(step, values, target.hand_on(values))

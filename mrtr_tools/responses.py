@@ -76,7 +76,7 @@ def refuse(progress: Progress, item: Input, action: Literal["decline", "cancel",
     """
     if not item.admits_refused:
         told = {"decline": "was declined", "cancel": "was cancelled", "unsupported": "cannot be shown by this client"}
-        raise ToolError(f"The request for {item.path!r} {told[action]}.")
+        raise ToolError(f"The question {item.path!r} {told[action]}.")
     progress.slots[item.path] = Slot(item.pin, None, action)
     progress.why.pop(item.path, None)
 

@@ -16,10 +16,10 @@ from pydantic.errors import PydanticUserError
 from pydantic_core import from_json, to_json
 from typing_extensions import is_typeddict
 
+from mrtr_tools.annotations import without_refused
 from mrtr_tools.arguments import PlainJsonSchema
 from mrtr_tools.content import Audio, Embedded, Image
 from mrtr_tools.marks import Refused
-from mrtr_tools.signatures import without_refused
 
 __all__ = ["Output", "output_of"]
 

@@ -2,7 +2,7 @@
 
 A call is played in rounds. Each round begins with what the call has so far (`Progress`) and one request (`Call`),
 runs functions of the author, and ends with questions or a result. `Round` decides what comes next; it does no I/O and
-awaits nothing, so that one machine serves a request, a durable task, an old client and a test alike. Whoever drives
+awaits nothing, so that one machine serves a request, an old client and a test alike. Whoever drives
 it does what `next_event` says and reports back:
 
     event = round.next_event()
@@ -137,8 +137,10 @@ class Round:
                 self._made(self.step.inputs[step.name], value)
             elif isinstance(value, Then):
                 self._go(value)
-            elif isinstance(value, (Source, Refused)):
+            elif isinstance(value, Source):
                 raise TypeError(f"{step.signature.where} returned {value!r}; ask for it with @needs_input")
+            elif isinstance(value, Refused):
+                raise TypeError(f"{step.signature.where} returned a refusal; return a text, or raise ToolError")
             else:
                 self._event = Finished(self.carrier.complete(value))
         except ToolError as error:

@@ -16,7 +16,7 @@ from mrtr_tools.errors import InvalidState, ToolError
 from mrtr_tools.events import FAILED, Event, Finished, NeedInput, RunStep
 from mrtr_tools.marks import Then, watched
 from mrtr_tools.rounds import Round
-from mrtr_tools.state import StateSigner
+from mrtr_tools.state import StateSigner, describe
 from mrtr_tools.tools import Toolbox
 
 __all__ = ["Observer", "handle_call", "play"]
@@ -40,7 +40,7 @@ async def handle_call(toolbox: Toolbox, call: Call, signer: StateSigner, observe
     try:
         machine = _opened(toolbox, call, signer)
     except InvalidState as refused:
-        _log.warning("requestState refused: %s", refused.reason)
+        _log.warning("requestState refused: %s (%s)", refused.reason, describe(call.state))
         raise
     event = await play(machine, observer)
     if isinstance(event, Finished):
@@ -92,7 +92,7 @@ async def _called(event: RunStep, toolbox: Toolbox) -> tuple[object, Sequence[Th
         value = context.run(signature.function, **event.arguments)
     else:  # in a list, for trio refuses a coroutine that comes out of a thread
         [value] = await to_thread.run_sync(lambda: [context.run(signature.function, **event.arguments)])
-    if inspect.isawaitable(value):
+    if inspect.isawaitable(value) and not isinstance(value, Then):
         value = await _in_context(context, value)
     return value, made
 

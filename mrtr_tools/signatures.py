@@ -8,19 +8,20 @@ import inspect
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Self, Union, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Self, cast, get_args, get_type_hints
 
 from pydantic import JsonValue
 from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from mrtr_tools.annotations import without_refused
 from mrtr_tools.context import Context
 from mrtr_tools.errors import DefinitionError
 from mrtr_tools.marks import Refused, name_of
 from mrtr_tools.values import Codec, NotCarriable
 
-__all__ = ["Carried", "Parameter", "Signature", "read_signature", "without_refused"]
+__all__ = ["Carried", "Parameter", "Signature", "read_signature"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -258,19 +259,3 @@ def _parameter(where: str, raw: inspect.Parameter, hint: object) -> Parameter:
 
 def _default(raw: inspect.Parameter) -> object:
     return PydanticUndefined if raw.default is raw.empty else raw.default
-
-
-def without_refused(annotation: object) -> tuple[object, bool]:
-    """An annotation without `Refused`, None when nothing is left, and whether it was there."""
-    origin = get_origin(annotation)
-    if annotation is Refused:
-        return None, True
-    if origin is Annotated:
-        inner, admits = without_refused(get_args(annotation)[0])
-        metadata = cast("tuple[object, ...]", cast("Any", annotation).__metadata__)
-        return (inner and cast("Any", Annotated)[(inner, *metadata)]), admits
-    if origin is Union or origin is types.UnionType:
-        parts = [without_refused(part) for part in get_args(annotation)]
-        kept = tuple(part for part, _ in parts if part is not None)
-        return (cast("Any", Union)[kept] if kept else None), any(admits for _, admits in parts)
-    return annotation, False

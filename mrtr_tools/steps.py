@@ -12,6 +12,7 @@ from typing import Final, cast
 
 from pydantic import JsonValue
 
+from mrtr_tools.annotations import attribute_type, try_format
 from mrtr_tools.errors import DefinitionError
 from mrtr_tools.forms import Form, FormError, form_for
 from mrtr_tools.input_requests import Confirm, Elicit, ElicitUrl, Source
@@ -19,7 +20,7 @@ from mrtr_tools.inputs import Condition, Group, Input, all_inputs, asked_schema,
 from mrtr_tools.marks import InputSource, NeedsInput, groups_of, name_of
 from mrtr_tools.questions import Draft
 from mrtr_tools.signatures import Carried, Signature, read_signature
-from mrtr_tools.templates import Field, TemplateError, attribute_type, try_format
+from mrtr_tools.templates import Field, TemplateError
 from mrtr_tools.values import NotCarriable
 
 __all__ = ["Step", "read_step"]
@@ -186,7 +187,7 @@ class _Reader:
             )
         except FormError as error:
             if isinstance(source, (str, Elicit)):
-                raise self._wrong(name, str(error)) from error
+                raise self._wrong(name, f"cannot be asked: {error}") from error
             return None
 
     def _draft(self, name: str, source: Source, form: Form | None, known: frozenset[str]) -> Draft:

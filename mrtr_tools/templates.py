@@ -9,16 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from functools import reduce
 from string import Formatter
-from types import UnionType
-from typing import Annotated, Any, Final, Union, cast, get_args, get_origin
+from typing import Final
 
-from pydantic import BaseModel
-from typing_extensions import is_typeddict
-
-__all__ = ["MAX_SHOWN", "Field", "Template", "TemplateError", "attribute_type", "bare", "shown", "try_format"]
+__all__ = ["MAX_SHOWN", "Field", "Template", "TemplateError", "shown"]
 
 MAX_SHOWN: Final = 200
 _UNSEEN: Final = re.compile(
@@ -83,54 +79,6 @@ def shown(text: str, limit: int = MAX_SHOWN) -> str:
     return plain if len(plain) <= limit else plain[: limit - 1] + "…"
 
 
-def attribute_type(kind: Any, name: str) -> object:
-    """The annotation of an attribute of values of this annotation; `object` where nothing is known.
-
-    Raises:
-        TemplateError: such values have no such attribute.
-    """
-    kind = bare(kind)
-    if is_typeddict(kind):
-        raise TemplateError(f"{kind.__name__} is a dict, and a dict has no attributes; use a model or dataclass")
-    if not isinstance(kind, type) or kind is object or kind is Any:
-        return object
-    told: dict[str, object] = {}
-    if issubclass(kind, BaseModel):
-        told = {key: field.annotation for key, field in kind.model_fields.items()}
-    elif is_dataclass(cast("object", kind)):
-        told = {field.name: field.type for field in fields(cast("Any", kind))}
-    elif kind.__module__ not in ("builtins", "datetime", "decimal", "uuid"):
-        return object
-    if name not in told and callable(getattr(cast("object", kind), name, callable)):
-        raise TemplateError(f"{kind.__name__} has no {name!r} to show")
-    return told.get(name, object)
-
-
-def try_format(kind: object, spec: str) -> None:
-    """Try a format on a value of a plain type.
-
-    Raises:
-        TemplateError: it is none for such values.
-    """
-    plain = bare(kind)
-    sample = next((sample for sample in ("", 0, 0.0, False) if type(sample) is plain), None)
-    try:
-        if sample is not None:
-            format(sample, spec)
-    except ValueError as error:
-        raise TemplateError(f":{spec} is no format for {type(sample).__name__}: {error}") from None
-
-
-def bare(kind: Any) -> Any:
-    """An annotation without what was written around it: ``Annotated[M | None, ...]`` is ``M``."""
-    while get_origin(kind) is Annotated:
-        kind = get_args(kind)[0]
-    parts = [part for part in get_args(kind) if part is not type(None)]
-    if get_origin(kind) in (Union, UnionType) and len(parts) == 1:
-        return bare(parts[0])
-    return kind
-
-
 def _parse(text: str) -> Iterator[str | Field]:
     for literal, name, spec, conversion in Formatter().parse(text):
         if literal:
@@ -141,7 +89,10 @@ def _parse(text: str) -> Iterator[str | Field]:
             raise TemplateError(f"{{{name}}} may have a plain format such as {{{name}:.2f}} and nothing else")
         root, *attributes = name.split(".")
         if not all(part.isidentifier() and not part.startswith("_") for part in (root, *attributes)):
-            raise TemplateError(f"{{{name}}} must be a parameter, or an attribute of one, without a leading underscore")
+            raise TemplateError(
+                f"{{{name}}} must be a parameter, or an attribute of one, without a leading underscore; "
+                "write {{ and }} for braces"
+            )
         yield Field(root, tuple(attributes), spec or "")
 
 

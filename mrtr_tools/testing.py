@@ -172,6 +172,11 @@ class Player:
             RequestError: a request cannot be served.
             AssertionError: something is asked that has no answer here.
         """
+        known = {path for step in self.toolbox.steps for path in step.inputs}
+        if unknown := [name for name in answers if _NUMBERED.sub("", name) not in known]:
+            raise AssertionError(
+                f"{self.toolbox!r} has no input {unknown[0]!r}; it has {', '.join(sorted(known)) or 'none'}"
+            )
         conversation = await self.start(tool, arguments)
         while not conversation.done:
             if missing := [key for key in conversation.open if _named(key, answers) is None]:
@@ -183,8 +188,12 @@ class Player:
 
     def play(self, tool: str, arguments: Mapping[str, JsonValue] | None = None, /, **answers: object) -> Conversation:
         """`play_async`, for tests that are not async."""
-        played: Conversation = anyio.run(lambda: self.play_async(tool, arguments, **answers))
-        return played
+        try:
+            return anyio.run(lambda: self.play_async(tool, arguments, **answers))
+        except RuntimeError as error:
+            if not str(error).startswith("Already running"):
+                raise
+            raise RuntimeError("an async test plays with: await player.play_async(...)") from None
 
 
 def in_turn(*answers: object) -> Callable[[Mapping[str, JsonValue]], object]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType, MethodType
 from typing import Any, Final, TypeVar, cast, overload
 
@@ -287,6 +287,11 @@ class Toolbox:
             for name, step in self._names.items()
             if any(item.draft is not None and item.draft.kind == kind for item in step.inputs.values())
         ]
+
+    @property
+    def steps(self) -> Collection[Step]:
+        """Every step, and the first steps of tools, prompts and resources."""
+        return dict.fromkeys(self._names.values()).keys()
 
     def step_named(self, name: str) -> Step | None:
         """The step or tool with this name, present or past."""

@@ -16,9 +16,10 @@ ROOT = Path(mrtr_tools.__file__).parent
 # From the bottom up: a module imports only from lines above its own, or from its own line what stands before it.
 ORDER = """
 errors
-keys input_requests answers values choices properties templates calls
+keys input_requests templates answers values choices properties calls
 forms questions
 marks context
+annotations
 signatures
 inputs
 steps

@@ -167,7 +167,7 @@ def test_then_does_not_go_to_a_tool():
     @toolbox.tool
     def entry() -> str: ...
 
-    with pytest.raises(TypeError, match=r"entry with @toolbox\.step"):
+    with pytest.raises(TypeError, match=r"entry is none; move what both do into an @toolbox\.step"):
         then(entry)
 
 

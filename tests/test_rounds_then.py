@@ -291,16 +291,18 @@ def test_promise_10_a_then_that_an_input_function_drops_is_an_error():
 
 
 @pytest.mark.parametrize(
-    "question", [Elicit("Who?"), confirm("Sure?"), Refused("decline")], ids=lambda q: type(q).__name__
+    ("returned", "advice"),
+    [(Elicit("Who?"), "@needs_input"), (confirm("Sure?"), "@needs_input"), (Refused("decline"), "raise ToolError")],
+    ids=lambda value: type(value).__name__,
 )
-def test_a_step_that_returns_a_question_is_told_to_mark_it(question: object):
+def test_a_step_that_returns_what_is_no_result_is_told_what_to_do(returned: object, advice: str):
     toolbox = Toolbox("t")
 
     @toolbox.tool
     def start():
-        return question
+        return returned
 
-    assert "@needs_input" in str(crash(begin(toolbox, "start")))
+    assert advice in str(crash(begin(toolbox, "start")))
 
 
 def test_promise_10_ask_again_and_tool_error_are_exceptions_that_a_step_may_catch():

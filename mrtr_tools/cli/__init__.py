@@ -17,6 +17,11 @@ NEEDED: Final = ("typer", "rich", "questionary")
 
 def main() -> None:
     """Run `mrtr-tools` with the arguments of this process, and exit: 0, 1 failed, 2 wrong usage, 130 interrupted."""
+    if sys.argv[1:] == ["keygen"]:  # the one that a server needs, with or without the extra
+        from mrtr_tools.cli.keygen import keygen
+
+        keygen()
+        return
     if any(find_spec(name) is None for name in NEEDED):
         sys.exit('The command line is not installed. Install it with: pip install "mrtr-tools[cli]"')
     from mrtr_tools.cli.app import app

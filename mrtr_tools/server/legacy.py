@@ -14,7 +14,7 @@ from typing import Final, cast
 import anyio
 from pydantic import JsonValue
 
-from mrtr_tools.calls import Call, Complete
+from mrtr_tools.calls import Call, Client, Complete
 from mrtr_tools.events import Finished
 from mrtr_tools.progress import Progress
 from mrtr_tools.rounds import Round
@@ -26,6 +26,8 @@ __all__ = ["Push", "Unanswered", "askable", "handle_legacy_call", "question_for"
 
 FIRST_WITH_ELICITATION: Final = "2025-06-18"
 FIRST_WITH_TITLES: Final = "2025-11-25"
+FORMS: Final[Mapping[str, JsonValue]] = {"elicitation": {"form": {}}}
+QUESTIONS: Final = ("elicitation", "sampling", "roots")
 
 Push = Callable[[Mapping[str, JsonValue]], Awaitable[JsonValue]]
 """Sends one question, ``{"method": ..., "params": ...}``, waits as long as it takes, and gives the response unread."""
@@ -90,10 +92,15 @@ async def _ask(requests: Mapping[str, Mapping[str, JsonValue]], push: Push) -> d
 
 
 def askable(version: str, capabilities: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
-    """What of its declared capabilities a client of this revision can be asked for."""
-    if version >= FIRST_WITH_ELICITATION:  # revisions are dates
-        return capabilities
-    return {name: declared for name, declared in capabilities.items() if name != "elicitation"}
+    """What of its declared capabilities a client of this revision is asked for: forms, and nothing else so far.
+
+    The other questions look different before 2026-07-28 (a page has an `elicitationId`), so a call that needs one ends
+    with `MissingCapability` instead of a request that is half right.
+    """
+    kept = {name: declared for name, declared in capabilities.items() if name not in QUESTIONS}
+    if version >= FIRST_WITH_ELICITATION and Client(capabilities).supports(FORMS):  # revisions are dates
+        kept.update(FORMS)
+    return kept
 
 
 def question_for(version: str, request: Mapping[str, JsonValue]) -> dict[str, JsonValue]:

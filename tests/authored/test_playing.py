@@ -61,4 +61,4 @@ def test_a_question_without_an_answer_fails_the_test_with_its_text() -> None:
 def test_a_refusal_ends_a_call_that_does_not_admit_one() -> None:
     played = Player(sizes()).play("choose", {}, stars=Refused("cancel"), size=Size.SMALL, more=[])
 
-    assert (played.is_error, played.text) == (True, "The request for 'stars' was cancelled.")
+    assert (played.is_error, played.text) == (True, "The question 'stars' was cancelled.")

@@ -267,17 +267,17 @@ async def test_a_middleware_that_makes_another_call_one_of_ours_fails_closed(cap
 async def test_what_crashes_in_here_is_logged_and_not_told(mode, caplog):
     """The SDK tells older clients the text of any exception."""
 
-    class Broken(dict[str, Any]):
-        def get(self, *_: object) -> Any:
+    class BrokenToolbox(Toolbox):
+        def find(self, method: str, target: str, arguments: Any) -> Any:
             raise RuntimeError("secret")
 
-    class BrokenToolbox(Toolbox):
-        @property
-        def tools(self) -> Broken:
-            return Broken(desk().tools)
+    server, toolbox = server_of_an_author(), BrokenToolbox("desk")
 
-    server = server_of_an_author()
-    attach(BrokenToolbox("desk"), server, keys=[generate_key()])
+    @toolbox.tool
+    def greet() -> str:
+        return "never"
+
+    attach(toolbox, server, keys=[generate_key()])
     with anyio.fail_after(10):
         async with Client(server, mode=mode, elicitation_callback=elicit) as client:
             with pytest.raises(MCPError) as told:

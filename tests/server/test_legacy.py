@@ -149,12 +149,20 @@ async def test_an_error_takes_the_other_questions_of_the_group_back():
     assert taken_back == ["Last name?"]
 
 
-def test_a_client_older_than_elicitation_is_asked_nothing():
-    declared = {"elicitation": {}, "sampling": {}}
+@pytest.mark.parametrize(
+    ("version", "elicitation", "kept"),
+    [
+        ("2025-03-26", {}, {}),
+        ("2025-06-18", {}, {"elicitation": {"form": {}}}),
+        ("2025-11-25", {"form": {}}, {"elicitation": {"form": {}}}),
+        ("2025-11-25", {"form": {}, "url": {}}, {"elicitation": {"form": {}}}),
+        ("2025-11-25", {"url": {}}, {}),
+    ],
+)
+def test_an_older_client_is_asked_for_forms_and_nothing_else(version, elicitation, kept):
+    declared = {"elicitation": elicitation, "sampling": {}, "roots": {"listChanged": True}, "experimental": {"x": 1}}
 
-    assert askable("2025-03-26", declared) == {"sampling": {}}
-    assert askable("2025-06-18", declared) == declared
-    assert askable("2025-11-25", declared) == declared
+    assert askable(version, declared) == {**kept, "experimental": {"x": 1}}
 
 
 def test_titles_of_choices_are_written_as_each_revision_has_them():
