@@ -97,6 +97,8 @@ class Call:
     digest: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        if not self.target.isascii() and any("\ud800" <= letter <= "\udfff" for letter in self.target):
+            raise InvalidParams("its name is no Unicode text")
         object.__setattr__(self, "digest", arguments_digest(self.arguments))
 
     @classmethod

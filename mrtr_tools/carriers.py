@@ -106,13 +106,14 @@ class Resource(Carrier):
 
 
 _VARIABLE: Final = re.compile(r"\{([^{}]*)\}")
+MAX_URI: Final = 2048
 
 
 class UriTemplate:
     """A URI with ``{name}`` in it; a name stands for one segment, or a part of one, percent-encoded.
 
     Raises:
-        DefinitionError: it has no scheme, or a variable that is no name or stands there twice.
+        DefinitionError: it is no URI, or a variable is no name, stands there twice, or shares its segment with another.
     """
 
     __slots__ = ("_matches", "text", "variables")
@@ -120,15 +121,23 @@ class UriTemplate:
     def __init__(self, text: str) -> None:
         self.text = text
         self.variables = tuple(_VARIABLE.findall(text))
-        if not re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", text) or re.search(r"[{}]", _VARIABLE.sub("", text)):
+        plain = _VARIABLE.sub("", text)
+        if not re.match(r"[A-Za-z][A-Za-z0-9+.-]*:", text) or re.search(r"[{}\s]", plain) or not plain.isprintable():
             raise DefinitionError(f"{text!r} is no URI; write one such as notes://{{name}}")
         if len(set(self.variables)) < len(self.variables) or not all(name.isidentifier() for name in self.variables):
             raise DefinitionError(f"{text!r}: each {{name}} of a URI is a parameter's name, and stands there once")
+        if any(segment.count("{") > 1 for segment in re.split(r"[/?#]", text)):
+            raise DefinitionError(f"{text!r}: put a / between two names, or nobody can tell where one ends")
         parts = _VARIABLE.split(text)
         pattern = "".join("([^/?#]+)" if place % 2 else re.escape(part) for place, part in enumerate(parts))
         self._matches = re.compile(pattern).fullmatch
 
+    @property
+    def shape(self) -> str:
+        """What two templates have in common that stand for the same URIs."""
+        return _VARIABLE.sub("{}", self.text)
+
     def match(self, uri: str) -> dict[str, JsonValue] | None:
         """The variables' values when `uri` is one of this template's, else None."""
-        found = self._matches(uri)
+        found = self._matches(uri) if len(uri) <= MAX_URI else None
         return dict(zip(self.variables, map(unquote, found.groups()), strict=True)) if found else None

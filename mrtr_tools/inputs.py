@@ -15,6 +15,7 @@ from mrtr_tools.answers import Misfit
 from mrtr_tools.forms import Form, FormError
 from mrtr_tools.input_requests import Elicit, Root, Sampled, Source
 from mrtr_tools.marks import Refused
+from mrtr_tools.progress import Slot
 from mrtr_tools.questions import Draft, Kind, Question, kind_of, read_response, read_roots, read_sampled
 from mrtr_tools.signatures import Carried
 
@@ -64,6 +65,23 @@ class Input:
     def pin(self) -> str:
         """The digest of its definition: a kept answer stands for as long as this is the same."""
         return self.pins[0]
+
+    def pins_for(self, question: Question | None) -> tuple[str, ...]:
+        """What a kept answer must carry to stand: `pins`, with the text where something was filled in."""
+        if question is None or self.draft is None or self.draft.is_plain:
+            return self.pins
+        return tuple(pin_of([pin, question.params]) for pin in self.pins)
+
+    def fill(self, values: dict[str, object], slot: Slot) -> bool:
+        """Put what is settled into `values`; False when it is no value of the parameter any more."""
+        if slot.refused is not None and not self.admits_refused:
+            return False
+        if self.carried is not None:
+            try:
+                values[self.name] = Refused(slot.refused) if slot.refused else self.carried.codec.load(slot.value)
+            except ValueError:
+                return False
+        return True
 
     @property
     def admits_refused(self) -> bool:

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, cast
-from urllib.parse import quote, urlsplit
 
 from pydantic import JsonValue
-from pydantic_core import to_json
+from pydantic_core import from_json, to_json
 
 from mrtr_tools.answers import Misfit
 from mrtr_tools.forms import FormError
 from mrtr_tools.input_requests import Confirm, Elicit, ElicitUrl, ListRoots, Root, Sample, Sampled, Source
-from mrtr_tools.templates import MAX_SHOWN, Template, TemplateError, shown
+from mrtr_tools.templates import Template
+from mrtr_tools.urls import checked_url, url_template
 
 __all__ = ["Draft", "Kind", "Question", "Response", "kind_of", "read_response", "read_roots", "read_sampled"]
 
@@ -86,12 +86,14 @@ class Question:
         Raises:
             FormError: it has no text, text that is no Unicode, or a URL that must not be opened.
         """
+        if isinstance(source, Sample):
+            _check_sample(source)
         texts = _texts(source)
-        if not all(text.strip() for text in texts.values()):
+        if not all(isinstance(cast("object", text), str) and text.strip() for text in texts.values()):
             raise FormError("it has an empty text; say what is asked")
         question = _question(source, schema, texts)
         try:
-            to_json(question.params)
+            from_json(to_json(question.params), allow_inf_nan=False)
         except ValueError as error:
             raise FormError("it has text that is no Unicode, or is no JSON") from error
         return question
@@ -114,17 +116,26 @@ class Draft:
     @classmethod
     def of(cls, source: Source, schema: Mapping[str, JsonValue] | None) -> Draft:
         """Read the texts of what a decorator was given."""
+        unfilled = Question.made(source, schema)
         templates = {
-            place: Template(text, _quoted if place == _URL else shown) for place, text in _texts(source).items()
+            place: url_template(text) if place == _URL else Template(text) for place, text in _texts(source).items()
         }
-        if _URL in templates:
-            _check_places(templates[_URL])
-        return cls(source, schema, templates, Question.made(source, schema))
+        return cls(source, schema, templates, unfilled)
 
     @property
     def kind(self) -> Kind:
         """How its answer is read."""
         return self.unfilled.kind
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether its texts name nothing, so that it is the same question for every call."""
+        return not any(template.fields for template in self.templates.values())
+
+    @property
+    def has_braces(self) -> bool:
+        """Whether its texts hold doubled braces, which become single ones."""
+        return not all(template.is_plain for template in self.templates.values())
 
     @property
     def definition(self) -> list[object]:
@@ -133,7 +144,7 @@ class Draft:
 
     def question(self, values: Mapping[str, object]) -> Question:
         """The question with its texts filled in."""
-        if all(template.is_plain for template in self.templates.values()):
+        if self.is_plain and not self.has_braces:
             return self.unfilled
         texts = {place: template.fill(values) for place, template in self.templates.items()}
         return _question(self.source, self.schema, texts)
@@ -174,7 +185,7 @@ def _question(source: Source, schema: Mapping[str, JsonValue] | None, texts: Tex
         case ListRoots():
             return Question(kind, "roots/list", {})
         case ElicitUrl():
-            url = _opened(texts[_URL])
+            url = checked_url(texts[_URL])
             return Question(kind, "elicitation/create", {"mode": "url", "message": texts[_FIRST], "url": url})
         case Elicit() | Confirm():
             params: dict[str, JsonValue] = {
@@ -209,32 +220,21 @@ def _message(message: str | Mapping[str, JsonValue], text: str | None) -> JsonVa
 
 
 def _plain(value: Any) -> JsonValue:
-    return list(cast("Sequence[JsonValue]", value)) if isinstance(value, Sequence) else value
+    return list(cast("Sequence[JsonValue]", value)) if isinstance(value, tuple) else value
 
 
-# URLs
-
-
-def _quoted(text: str) -> str:
-    return quote(text[:MAX_SHOWN], safe="")
-
-
-def _check_places(url: Template) -> None:
-    """A place to fill must be behind the host, or a value could name another host."""
-    before = url.text.partition("{")[0]
-    host = urlsplit(before).netloc
-    if url.fields and (not host or before.endswith(host)):
-        raise TemplateError("a URL is filled in behind its host only: https://login.example/{ctx.handle}")
-
-
-def _opened(url: str) -> str:
-    parts = urlsplit(url)
-    loopback = parts.hostname in ("localhost", "127.0.0.1", "::1")
-    if parts.scheme != "https" and not (parts.scheme == "http" and loopback):
-        raise FormError(f"its URL must be https, or http on this machine: {parts.scheme or 'no scheme'}")
-    if not parts.hostname or "@" in parts.netloc or not url.isprintable() or " " in url:
-        raise FormError("its URL must name a host and nobody, and hold no spaces")
-    return url
+def _check_sample(source: Sample) -> None:
+    said = cast("object", source.messages)
+    if said in ([], ()) or not isinstance(said, (str, list, tuple)):
+        raise FormError("Sample takes a text, or a list of messages with at least one")
+    for message in cast("Sequence[object]", said):
+        known = isinstance(message, str) or (isinstance(message, Mapping) and {"role", "content"} <= message.keys())
+        if not known:
+            raise FormError('a message is a text, or {"role": ..., "content": ...}')
+    if type(source.max_tokens) is not int or source.max_tokens < 1:
+        raise FormError("max_tokens= is a number from 1")
+    if not isinstance(cast("object", source.stop_sequences), (list, tuple, type(None))):
+        raise FormError("stop_sequences= takes a list of texts")
 
 
 # Answers
@@ -274,12 +274,18 @@ def read_sampled(raw: JsonValue) -> Sampled:
             **more,
         }:
             blocks = content if isinstance(content, list) else [content]
-            if all(isinstance(block, dict) and isinstance(block.get("type"), str) for block in blocks):
+            if blocks and all(_is_block(block) for block in blocks):
                 stop = more.get("stopReason")
                 return Sampled(cast("Any", content), model, role, stop if isinstance(stop, str) else None)
         case _:
             pass
     raise Misfit("The answer of the model could not be read.")
+
+
+def _is_block(block: JsonValue) -> bool:
+    if not isinstance(block, dict) or not isinstance(block.get("type"), str):
+        return False
+    return block["type"] != "text" or isinstance(block.get("text"), str)
 
 
 def read_roots(raw: JsonValue) -> list[Root]:

@@ -11,21 +11,22 @@ from mrtr_tools.errors import ToolError
 from mrtr_tools.forms import Misfit
 from mrtr_tools.inputs import Input
 from mrtr_tools.marks import Refused
-from mrtr_tools.progress import Open, Progress, Slot
-from mrtr_tools.questions import Draft, Question
+from mrtr_tools.progress import Progress, Slot
+from mrtr_tools.questions import Question
 from mrtr_tools.steps import Step
 from mrtr_tools.templates import shown
 
 __all__ = [
     "around",
+    "drop_question",
     "forget",
     "open_key",
-    "read_cold_answer",
     "read_responses",
     "reason",
     "refuse",
     "settle",
     "settled_path",
+    "take",
 ]
 
 MAX_MISFITS: Final = 3
@@ -38,37 +39,66 @@ def open_key(progress: Progress, path: str) -> str:
     return f"{path}-{used + 1}" if used else path
 
 
-def read_responses(progress: Progress, inputs: Mapping[str, Input], responses: Mapping[str, JsonValue]) -> None:
-    """Take the answers to open questions, and drop the questions that no longer stand.
+def read_responses(
+    progress: Progress, inputs: Mapping[str, Input], responses: Mapping[str, JsonValue]
+) -> dict[str, JsonValue]:
+    """Take the responses to open questions that need nothing but themselves to be told from others.
+
+    Returns:
+        The responses to questions whose text names values; the walk takes them when it has those.
 
     Raises:
         ToolError: something was refused that must not be, or did not fit too often.
     """
-    for key, question in list(progress.open.items()):
-        item = inputs.get(question.path)
-        if item is None or question.pin not in item.pins:
-            del progress.open[key]
+    left: dict[str, JsonValue] = {}
+    for key, opened in list(progress.open.items()):
+        item = inputs.get(opened.path)
+        if item is None:
+            drop_question(progress, key)
+        elif item.draft is not None and not item.draft.is_plain:
+            left |= {key: responses[key]} if key in responses else {}
+        elif opened.pin not in item.pins:
+            drop_question(progress, key)
         elif key in responses:
-            _take(progress, item, question, responses[key])
+            question = item.draft.unfilled if item.draft is not None else None
+            asked = question or Question.from_json(cast("dict[str, JsonValue]", opened.asked))
+            take(progress, item, asked, item.pin, responses[key])
+    return left
 
 
-def read_cold_answer(progress: Progress, item: Input, response: JsonValue) -> None:
-    """Take an answer that came before its question: to a fixed form, never to a confirm.
+def drop_question(progress: Progress, key: str) -> None:
+    """Withdraw a question: an answer to it, that may be on its way, must not count for what is asked instead."""
+    path = progress.open.pop(key).path
+    progress.used[path] = progress.used.get(path, 0) + 1
+
+
+def take(progress: Progress, item: Input, question: Question, pin: str, response: JsonValue) -> None:
+    """Take a response to a question, or note why it is no answer.
 
     Raises:
-        ToolError: something was refused that must not be.
+        ToolError: something was refused that must not be, or did not fit too often.
     """
-    if item.draft is not None and item.draft.kind == "form" and item.path not in progress.slots:
-        _take(progress, item, Open(item.path, item.pin), response)
+    try:
+        value = item.read(response, question)
+    except Misfit as error:
+        _ask_again(progress, item, str(error))
+        return
+    progress.misfits.pop(item.path, None)
+    progress.open.pop(open_key(progress, item.path), None)
+    progress.used[item.path] = progress.used.get(item.path, 0) + 1
+    if isinstance(value, Refused):
+        refuse(progress, item, pin, value.action)
+    else:
+        settle(progress, item, pin, value)
 
 
-def settle(progress: Progress, item: Input, value: JsonValue) -> None:
+def settle(progress: Progress, item: Input, pin: str, value: JsonValue) -> None:
     """Keep an answer."""
-    progress.slots[item.path] = Slot(item.pin, value)
+    progress.slots[item.path] = Slot(pin, value)
     progress.why.pop(item.path, None)
 
 
-def refuse(progress: Progress, item: Input, action: Literal["decline", "cancel", "unsupported"]) -> None:
+def refuse(progress: Progress, item: Input, pin: str, action: Literal["decline", "cancel", "unsupported"]) -> None:
     """Keep a refusal.
 
     Raises:
@@ -77,7 +107,7 @@ def refuse(progress: Progress, item: Input, action: Literal["decline", "cancel",
     if not item.admits_refused:
         told = {"decline": "was declined", "cancel": "was cancelled", "unsupported": "cannot be shown by this client"}
         raise ToolError(f"The question {item.path!r} {told[action]}.")
-    progress.slots[item.path] = Slot(item.pin, None, action)
+    progress.slots[item.path] = Slot(pin, None, action)
     progress.why.pop(item.path, None)
 
 
@@ -110,10 +140,14 @@ def _forget(progress: Progress, owner: Step, path: str, *, inner: bool) -> None:
     """Unsettle one input of `owner`, with what its function asked where `inner`, and the inputs that follow from it."""
     changed: set[str] = set()
     handed = {*progress.carried, *progress.same} - {path}
-    for item in (item for group in owner.groups for item in group.inputs):
-        if item.path not in handed and (item.path == path or changed & item.uses):
-            changed.add(item.name)
-            _drop(progress, item.path, inner=inner or item.path != path)
+    below = False  # a yes is given to all that was answered before it, whether its text names that or not
+    for group in owner.groups:
+        for item in group.inputs:
+            gate = below and item.draft is not None and item.draft.kind in ("confirm", "url")
+            if item.path not in handed and (item.path == path or gate or changed & item.uses):
+                changed.add(item.name)
+                _drop(progress, item.path, inner=inner or item.path != path)
+        below = bool(changed)
     progress.carried.pop(path, None)
     progress.same = [name for name in progress.same if name != path]
 
@@ -122,28 +156,12 @@ def _drop(progress: Progress, path: str, *, inner: bool) -> None:
     for known in [known for known in progress.slots if known == path or (inner and known.startswith(f"{path}."))]:
         del progress.slots[known]
     for key in [key for key, question in progress.open.items() if question.path == path]:
-        del progress.open[key]
+        drop_question(progress, key)
 
 
 def reason(text: str) -> str:
     """A reason for asking again, made fit to be shown."""
     return shown(text, MAX_REASON)
-
-
-def _take(progress: Progress, item: Input, opened: Open, raw: JsonValue) -> None:
-    question = Question.from_json(opened.asked) if opened.asked is not None else cast("Draft", item.draft).unfilled
-    try:
-        value = item.read(raw, question)
-    except Misfit as error:
-        _ask_again(progress, item, str(error))
-        return
-    progress.misfits.pop(item.path, None)
-    progress.open.pop(open_key(progress, item.path), None)
-    progress.used[item.path] = progress.used.get(item.path, 0) + 1
-    if isinstance(value, Refused):
-        refuse(progress, item, value.action)
-    else:
-        settle(progress, item, value)
 
 
 def _ask_again(progress: Progress, item: Input, why: str) -> None:

@@ -42,7 +42,7 @@ The promises:
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final, cast
 
 from pydantic import JsonValue
@@ -57,6 +57,7 @@ from mrtr_tools.input_requests import Source
 from mrtr_tools.inputs import Input
 from mrtr_tools.marks import AskAgain, Refused, Then, name_of
 from mrtr_tools.progress import Open, Progress
+from mrtr_tools.questions import Question
 from mrtr_tools.steps import Step
 from mrtr_tools.tools import Toolbox
 from mrtr_tools.walk import Ask, Walk
@@ -90,7 +91,8 @@ class Round:
         self._given = Given({}, (), "")
         self._event: Event | None = None
         self._functions = 0
-        self._cold: dict[str, JsonValue] = {}
+        self._responses: dict[str, JsonValue] = {}
+        self._cold = False
         self._skipped: set[str] = set()
         try:
             self._begin(progress, expired=expired)
@@ -165,31 +167,37 @@ class Round:
     # How a round begins
 
     def _begin(self, progress: Progress | None, *, expired: bool) -> None:
-        given: Mapping[str, JsonValue] = self.call.responses
+        given = self.call.responses
         if progress is not None and (trouble := "expired" if expired else self._trouble(progress)):
             if progress.ran:
                 raise InvalidState(trouble, public=trouble)
-            self.progress, given, progress = Progress(progress.call), dict[str, JsonValue](), None
-        if progress is not None:
+            self.progress, given = _anew(progress), dict[str, JsonValue]()
+        elif progress is not None:
             self.progress.step = self.step.name if progress.step else ""
             self.progress.defaults = self.carrier.arguments.defaults(self._given)
-            responses.read_responses(self.progress, self.step.inputs, given)
+            self._responses = responses.read_responses(self.progress, self.step.inputs, self.call.responses)
             return
         self._given = self.carrier.arguments.read(self._raw, {})
         self.progress.version = self.carrier.version
         self.progress.defaults = self.carrier.arguments.defaults(self._given)
         self.progress.given = self._given.digest
         if self.carrier.cold_answers:
-            self._cold = {name: given[name] for name in self.step.inputs if name in given and "." not in name}
+            self._responses = {
+                name: given[name]
+                for name, item in self.step.inputs.items()
+                if name in given and item.draft is not None and item.draft.kind == "form" and "." not in name
+            }
+            self._cold = True
 
     def _trouble(self, progress: Progress) -> str | None:
-        """Why progress that another build may have made cannot go on in this one, or None."""
+        """Why progress that another build may have made cannot go on in this one, or None; it reads the arguments."""
         try:
             self._given = self.carrier.arguments.read(self._raw, progress.defaults)
             step = self.toolbox.step_named(progress.step) if progress.step else self.carrier.step
-            if step is not None and progress.version == self.carrier.version and self._given.digest == progress.given:
-                if step is not self.carrier.step:
-                    self._values(step, progress)
+            follows = step is not None and (not progress.step or step.may_follow)
+            if follows and progress.version == self.carrier.version and self._given.digest == progress.given:
+                if progress.step:
+                    self._values(cast("Step", step), progress)
                 return None
         except (ToolError, ValueError):
             pass
@@ -199,7 +207,7 @@ class Round:
 
     def _next(self) -> Event:
         step = self.step
-        walk = Walk(self.progress, self.call, step, self._context, self._cold)
+        walk = Walk(self.progress, self.call, step, self._context, self._responses, self._cold)
         values = self._values(step, self.progress)
         first = walk.through(step, values)
         self._skipped = walk.skipped
@@ -208,9 +216,9 @@ class Round:
         return self._ask(walk.asks) if walk.asks else self._run(step, values)
 
     def _values(self, step: Step, progress: Progress) -> dict[str, object]:
-        """The values of a step's parameters before its inputs, each a new object."""
+        """The values of a step's parameters before its inputs."""
         if step is self.carrier.step:
-            return copy.deepcopy(self._given.values)
+            return dict(self._given.values)
         values: dict[str, object] = {}
         for name, taken in step.carried.items():
             if name in progress.carried:
@@ -228,7 +236,7 @@ class Round:
         if self._functions > MAX_FUNCTIONS:
             raise ToolError(f"The call ran {MAX_FUNCTIONS} functions in one round without an end, at {step.name!r}.")
         arguments = {
-            name: values[name] if name in values else parameter.default()
+            name: _own(values[name]) if name in values else parameter.default()
             for name, parameter in step.signature.parameters.items()
         }
         if step.signature.context is not None:
@@ -252,14 +260,20 @@ class Round:
             raise ToolError(f"The call asked {self.progress.rounds} times without an end, at {self.step.name!r}.")
         nothing_to_keep = self.carrier.cold_answers and self.call.state is None and self.progress.is_bare
         self.progress.rounds += 1
-        self.progress.open = {}
+        opened: dict[str, Open] = {}
         requests: dict[str, Mapping[str, JsonValue]] = {}
         for ask in asks:
-            key = responses.open_key(self.progress, ask.item.path)
-            kept = None if ask.item.maker is None else ask.question.to_json()
-            self.progress.open[key] = Open(ask.item.path, ask.item.pin, kept)
-            requests[key] = ask.question.request(self._why(ask.item.path))
+            question, key = cast("Question", ask.question), responses.open_key(self.progress, ask.item.path)
+            opened[key] = Open(ask.item.path, ask.pin, None if ask.item.maker is None else question.to_json())
+            requests[key] = question.request(self._why(ask.item.path))
+        self._withdraw(opened)
+        self.progress.open = opened
         return NeedInput(requests, keep=not nothing_to_keep)
+
+    def _withdraw(self, still: Collection[str]) -> None:
+        """Take back the questions that are out, but for these keys."""
+        for key in [key for key in self.progress.open if key not in still]:
+            responses.drop_question(self.progress, key)
 
     def _why(self, path: str) -> str | None:
         """Why an input is asked again, or the one whose function needs it."""
@@ -286,9 +300,9 @@ class Round:
             key = responses.open_key(self.progress, item.path)
             self.progress.open[key] = Open(item.path, item.pin, item.made(value).to_json())
         elif isinstance(value, Refused):
-            responses.refuse(self.progress, item, value.action)
+            responses.refuse(self.progress, item, item.pin, value.action)
         else:
-            responses.settle(self.progress, item, item.dump(value))
+            responses.settle(self.progress, item, item.pin, item.dump(value))
 
     def _go(self, going: Then) -> None:
         """Make another step the current one."""
@@ -302,8 +316,9 @@ class Round:
         self.progress.step = step.name
         self.progress.carried = {name: value for name, value in going.carried.items() if name not in same}
         self.progress.same = same
-        self.progress.slots, self.progress.open, self.progress.why, self.progress.misfits = {}, {}, {}, {}
-        self._cold = {}
+        self._withdraw(())
+        self.progress.slots, self.progress.why, self.progress.misfits = {}, {}, {}
+        self._responses, self._cold = {}, False
 
     def _ask_again(self, step: Step, reasons: Mapping[str, str]) -> None:
         for name, why in reasons.items():
@@ -314,3 +329,16 @@ class Round:
             responses.forget(self.progress, self.step, path)
             self.progress.why[path] = responses.reason(why)
         self.progress.n += 1
+
+
+def _anew(progress: Progress) -> Progress:
+    """A call that begins anew: its id stays, and no key that was sent before is sent again."""
+    fresh = Progress(progress.call, used=dict(progress.used))
+    for question in progress.open.values():
+        fresh.used[question.path] = fresh.used.get(question.path, 0) + 1
+    return fresh
+
+
+def _own(value: object) -> object:
+    """An object of a function's own, so that no other sees what it does to it."""
+    return value if isinstance(value, (str, int, float, bool, type(None), Refused)) else copy.deepcopy(value)

@@ -153,9 +153,13 @@ class _Reader:
             uses.update(place.name for template in draft.templates.values() for place in template.fields)
         else:
             maker = self._maker(name, cast("Callable[..., object]", source), known)
-            pins = self._pins(path, "function", (form.schema if form else None) or self.carried[name].codec.shape())
+            pins = self._pins(path, "function", name_of(source), self._shape(name, form))
             uses.update(known.intersection(maker.signature.parameters).difference(maker.carried))
         return Input(name, path, taken, draft, maker, form, pins, frozenset(uses))
+
+    def _shape(self, name: str, form: Form | None) -> JsonValue:
+        """What the value of an input looks like: its form, or the JSON that it travels as."""
+        return (form.schema if form else None) or self.carried[name].codec.shape()
 
     def _pins(self, path: str, *definition: object) -> tuple[str, ...]:
         """What tells whether an input is the same: a digest for the name of the step, and one for each older name."""
@@ -202,6 +206,8 @@ class _Reader:
         for place in (place for template in draft.templates.values() for place in template.fields):
             if place.name == self.signature.context and place.attributes == ("handle",):
                 continue
+            if place.name == self.signature.context:
+                raise self._wrong(name, f"may name nothing of the Context but {{{place.name}.handle}}")
             if place.name not in known:
                 raise self._unknown(f"the text of {name!r}", place.name, known)
             self._check_place(name, place)

@@ -119,9 +119,7 @@ class Toolbox:
 
         def define(function: F) -> F:
             tool_name = self._new_name(function, name)
-            if not _counts(max_rounds, 1) or not _counts(version, 0):
-                raise DefinitionError(f"{tool_name}: max_rounds= is a number from 1, and version= a number from 0")
-            step = read_step(function, tool_name, may_follow=False)
+            step = _first_step(function, tool_name, max_rounds, version)
             self._tools[tool_name] = Tool(
                 name=tool_name,
                 title=title,
@@ -158,13 +156,13 @@ class Toolbox:
 
         def define(function: F) -> F:
             chosen = self._new_name(function, name)
-            step = read_step(function, chosen, may_follow=False)
+            step = _first_step(function, chosen, max_rounds, version)
             self._prompts[chosen] = Prompt(
                 name=chosen,
                 title=title,
                 description=_description(step, description),
                 step=step,
-                arguments=_arguments(step),
+                arguments=_texts_only(step, _arguments(step)),
                 max_rounds=max_rounds,
                 version=version,
             )
@@ -205,9 +203,10 @@ class Toolbox:
 
         def define(function: F) -> F:
             chosen = self._new_name(function, name)
-            if uri in self._resources:
-                raise DefinitionError(f"{name_of(function)}: the URI {uri!r} is taken by {self._resources[uri].name}")
-            step = read_step(function, chosen, may_follow=False)
+            taken = [each.name for each in self._resources.values() if each.uri.shape == template.shape]
+            if taken:
+                raise DefinitionError(f"{name_of(function)}: the URI {uri!r} is taken by {taken[0]}; give it another")
+            step = _first_step(function, chosen, max_rounds, version)
             self._resources[uri] = Resource(
                 name=chosen,
                 title=title,
@@ -271,7 +270,8 @@ class Toolbox:
             InvalidParams: there is no such thing here.
         """
         if method == "resources/read":
-            for resource in self._resources.values():
+            fixed = self._resources.get(target)
+            for resource in [fixed] if fixed is not None else self._resources.values():
                 if (found := resource.uri.match(target)) is not None:
                     return resource, found
             raise InvalidParams("Unknown resource", {"uri": target})
@@ -333,6 +333,12 @@ class Toolbox:
             raise DefinitionError(f"{what}: the name {name!r} is taken in {self!r} by {holder}; give another: name=...")
 
 
+def _first_step(function: Callable[..., object], name: str, max_rounds: object, version: object) -> Step:
+    if not _counts(max_rounds, 1) or not _counts(version, 0):
+        raise DefinitionError(f"{name}: max_rounds= is a number from 1, and version= a number from 0")
+    return read_step(function, name, may_follow=False)
+
+
 def _counts(value: object, least: int) -> bool:
     return type(value) is int and value >= least
 
@@ -361,4 +367,14 @@ def _of_uri(step: Step, uri: UriTemplate) -> Arguments:
             f"{step.signature.where}: the URI {uri.text!r} names {', '.join(uri.variables) or 'nothing'}, "
             f"but the function takes {', '.join(sorted(arguments.names)) or 'nothing'}; each {{name}} is a parameter"
         )
+    return _texts_only(step, arguments)
+
+
+def _texts_only(step: Step, arguments: Arguments) -> Arguments:
+    """The arguments of a prompt or a URI, which are texts on the wire."""
+    for name, schema in cast("dict[str, dict[str, JsonValue]]", arguments.schema["properties"]).items():
+        if schema.get("type") in ("array", "object", "null") or "$ref" in schema:
+            raise DefinitionError(
+                f"{step.signature.where}: {name!r} comes as a text; annotate it with what a text can be"
+            )
     return arguments

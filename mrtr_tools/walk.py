@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
@@ -13,8 +13,7 @@ from mrtr_tools.calls import Call
 from mrtr_tools.context import Context
 from mrtr_tools.errors import MissingCapability, ToolError
 from mrtr_tools.inputs import Group, Input
-from mrtr_tools.marks import Refused
-from mrtr_tools.progress import Progress
+from mrtr_tools.progress import Open, Progress
 from mrtr_tools.questions import Question
 from mrtr_tools.steps import Step
 
@@ -23,15 +22,17 @@ __all__ = ["Ask", "Walk"]
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A question to send.
+    """An input without an answer.
 
     Attributes:
         item: the input it belongs to.
-        question: what to send.
+        question: what to send; None where its function must run first.
+        pin: what tells this question from another.
     """
 
     item: Input
-    question: Question
+    question: Question | None
+    pin: str
 
 
 @dataclass(slots=True)
@@ -39,12 +40,13 @@ class Walk:
     """A walk from the top.
 
     Attributes:
-        progress: what is settled so far; on the way, cold answers are taken, and inputs that this client cannot be
-            asked are settled where they admit it.
+        progress: what is settled so far. On the way answers are taken, and inputs that this client cannot be asked are
+            settled where they admit it.
         call: the request; its client would be asked.
         step: the current step.
         context: makes the `Context` of a function, which a text may name the handle of.
-        cold: answers that came before their question, by path; what is reached is taken out.
+        responses: unread responses by wire key; each is taken out when the walk comes to its question.
+        cold: whether they came before their questions were asked.
         asks: the questions of the first group that is not settled.
         skipped: paths of inputs whose condition says no.
     """
@@ -53,7 +55,8 @@ class Walk:
     call: Call
     step: Step
     context: Callable[[Step], Context]
-    cold: dict[str, JsonValue]
+    responses: dict[str, JsonValue]
+    cold: bool
     asks: list[Ask] = field(default_factory=list[Ask])
     skipped: set[str] = field(default_factory=set[str])
 
@@ -65,24 +68,22 @@ class Walk:
 
         Raises:
             MissingCapability: a question must be asked that this client cannot show.
-            ToolError: a cold answer refuses what must not be refused.
+            ToolError: something was refused that must not be, or did not fit too often.
         """
         for group in owner.groups:
             if group.only_if is not None and not group.only_if.holds(values):
                 self._skip(group, values)
                 continue
             known = dict(values)
-            waiting = [item for item in group.inputs if item.name not in known and not self._settled(item, values)]
-            self._check_client(waiting)
-            waiting = [item for item in waiting if not self._settled(item, values)]
+            open_inputs = [item for item in group.inputs if item.name not in known]
+            waiting = [ask for item in open_inputs if (ask := self._settle(owner, item, known, values)) is not None]
+            waiting = self._refuse_unsupported(waiting, values)
             first: tuple[Step, dict[str, object]] | None = None
-            for item in waiting:  # to the end, so that no function runs before all questions of the group are checked
-                if item.draft is not None:
-                    self.asks.append(Ask(item, item.draft.question(self._nameable(owner, known))))
-                elif (kept := self._kept(item)) is not None:
-                    self.asks.append(Ask(item, kept))
-                elif item.maker is not None:
-                    found = self._before_making(item.maker, known)
+            for ask in waiting:  # to the end, so that no function runs before all questions of the group are checked
+                if ask.question is not None:
+                    self.asks.append(ask)
+                else:
+                    found = self._before_making(cast("Step", ask.item.maker), known)
                     first = first or found
             if waiting:
                 return first
@@ -97,24 +98,36 @@ class Walk:
         first = self.through(maker, values)
         return first if first is not None or len(self.asks) > asked else (maker, values)
 
-    def _settled(self, item: Input, values: dict[str, object]) -> bool:
-        """Whether the input has an answer that still stands; it goes into `values`."""
-        if item.path in self.cold:
-            responses.read_cold_answer(self.progress, item, self.cold.pop(item.path))
+    def _settle(self, owner: Step, item: Input, known: Mapping[str, object], values: dict[str, object]) -> Ask | None:
+        """Put an input's answer into `values`, kept or new; without one, give what is to be asked."""
+        key = responses.open_key(self.progress, item.path)
+        kept = self.progress.open.get(key)
+        question = self._question(owner, item, known, kept)
+        pins = item.pins_for(question)
+        if kept is not None and kept.pin not in pins:  # asked otherwise than it would be now: nobody answered this
+            responses.drop_question(self.progress, key)
+            kept, question = None, self._question(owner, item, known, None)
+            key = responses.open_key(self.progress, item.path)
+        ask = Ask(item, question, pins[0])
+        if question is not None and key in self.responses and (kept is not None or self.cold):
+            responses.take(self.progress, item, question, pins[0], self.responses.pop(key))
         slot = self.progress.slots.get(item.path)
         if slot is None:
-            return False
-        try:
-            if slot.pin not in item.pins or (slot.refused is not None and not item.admits_refused):
-                raise ValueError
-            if item.carried is not None:
-                values[item.name] = Refused(slot.refused) if slot.refused else item.carried.codec.load(slot.value)
-        except ValueError:
+            return ask
+        if slot.pin not in pins or not item.fill(values, slot):
             responses.forget(self.progress, self.step, item.path)
-            return False
-        if slot.pin != item.pin:  # the step has a new name; the next build may not know the old one
-            self.progress.slots[item.path] = replace(slot, pin=item.pin)
-        return True
+            return ask if question is not None or item.maker is None else Ask(item, None, pins[0])
+        if slot.pin != pins[0]:  # the step has a new name; the next build may not know the old one
+            self.progress.slots[item.path] = replace(slot, pin=pins[0])
+        return None
+
+    def _question(self, owner: Step, item: Input, known: Mapping[str, object], kept: Open | None) -> Question | None:
+        """The question of an input as it is asked now; None where a function has yet to make it."""
+        if item.draft is None:
+            return Question.from_json(kept.asked) if kept is not None and kept.asked is not None else None
+        context = owner.signature.context
+        nameable = known if context is None else {**known, context: self.context(owner)}
+        return item.draft.question(nameable)
 
     def _skip(self, group: Group, values: dict[str, object]) -> None:
         for item in group.inputs:
@@ -123,36 +136,35 @@ class Walk:
                 if item.carried is not None:
                     values[item.name] = item.carried.parameter.default()
 
-    def _nameable(self, owner: Step, known: Mapping[str, object]) -> Mapping[str, object]:
-        """What the texts of a function's questions may name."""
-        context = owner.signature.context
-        return known if context is None else {**known, context: self.context(owner)}
+    def _refuse_unsupported(self, waiting: Sequence[Ask], values: dict[str, object]) -> list[Ask]:
+        """Settle what this client cannot be asked, where that is admitted, before any function runs for the group.
 
-    def _kept(self, item: Input) -> Question | None:
-        """The question that a function made for this input and that is still open."""
-        kept = self.progress.open.get(responses.open_key(self.progress, item.path))
-        return Question.from_json(kept.asked) if kept is not None and kept.asked is not None else None
-
-    def _check_client(self, waiting: Iterable[Input]) -> None:
-        """See that all of these can be asked, before any function runs for them.
+        Returns:
+            What is still to be asked or made.
 
         Raises:
             MissingCapability: this client cannot show one of them, and its parameter admits no refusal.
             ToolError: a page would be opened for nobody in particular.
         """
         missing: dict[str, dict[str, JsonValue]] = {}
-        for item in waiting:
-            question = item.draft.unfilled if item.draft is not None else self._kept(item)
-            if question is None:
-                continue
-            if question.kind == "url" and self.call.principal is None and not self.call.pages_ok:
+        left: list[Ask] = []
+        for ask in waiting:
+            question, item = ask.question, ask.item
+            if (
+                question is not None
+                and question.kind == "url"
+                and self.call.principal is None
+                and not self.call.pages_ok
+            ):
                 raise ToolError("A page cannot be opened for somebody whom this server does not know.")
-            if self.call.client.supports(question.requires):
-                continue
-            if item.admits_refused:
-                responses.refuse(self.progress, item, "unsupported")
-                continue
-            for capability, parts in question.requires.items():
-                missing.setdefault(capability, {}).update(cast("dict[str, JsonValue]", parts))
+            if question is None or self.call.client.supports(question.requires):
+                left.append(ask)
+            elif item.admits_refused:
+                responses.refuse(self.progress, item, ask.pin, "unsupported")
+                item.fill(values, self.progress.slots[item.path])
+            else:
+                for capability, parts in question.requires.items():
+                    missing.setdefault(capability, {}).update(cast("dict[str, JsonValue]", parts))
         if missing:
             raise MissingCapability(cast("dict[str, JsonValue]", missing))
+        return left

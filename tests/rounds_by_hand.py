@@ -1,12 +1,15 @@
 """Plays rounds by hand, without a runner: what the tests of `Round` share."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from pydantic_core import from_json, to_json
 
+from mrtr_tools import confirm, needs_input, then
 from mrtr_tools.calls import Call, Client, Complete
+from mrtr_tools.errors import InvalidState
 from mrtr_tools.events import Event, Finished, NeedInput, RunStep
 from mrtr_tools.marks import watched
 from mrtr_tools.progress import Progress
@@ -119,3 +122,64 @@ DECLINE = {"action": "decline"}
 CANCEL = {"action": "cancel"}
 YES = accept(ok=True)
 NO = accept(ok=False)
+
+
+def tool(function: Callable[..., Any], *groups: dict[str, Any], **options: Any) -> Toolbox:
+    """A toolbox with one tool, its groups from top to bottom."""
+    toolbox = Toolbox("t")
+    for group in reversed(groups):
+        function = needs_input(**group)(function)
+    toolbox.tool(**options)(function)
+    return toolbox
+
+
+def refused(machine: Round, responses: Any = None, **how: Any) -> InvalidState:
+    """The next round, where the state must be refused: with the one message that there is."""
+    with pytest.raises(InvalidState) as caught:
+        again(machine, responses, **how)
+    assert (caught.value.code, caught.value.message) == (-32602, "Invalid or expired requestState")
+    return caught.value
+
+
+def trip() -> Toolbox:
+    """A tool with three questions that go out together."""
+    toolbox = Toolbox("trip")
+
+    @toolbox.tool
+    @needs_input(day="Which day?", seats="How many seats?", name="Who?")
+    def plan(day: str, seats: int, name: str) -> str:
+        return f"{day} {seats} {name}"
+
+    return toolbox
+
+
+ANSWERS: Mapping[str, Any] = {"day": accept(day="mon"), "seats": accept(seats=2), "name": accept(name="Ann")}
+
+
+def gate(cut: int = 1) -> Toolbox:
+    """A tool that needs a yes `cut` times, one step for each."""
+    toolbox = Toolbox("gate")
+
+    @toolbox.tool(max_rounds=50)
+    def delete_all() -> str:
+        return then(delete, left=cut)
+
+    @toolbox.step
+    @needs_input(ok=confirm("Delete number {left}?"))
+    def delete(left: int) -> str:
+        return then(delete, left=left - 1) if left > 1 else "deleted"
+
+    return toolbox
+
+
+def weather(ran: list[str]) -> Toolbox:
+    """A tool with one question; `ran` takes its name when it runs."""
+    toolbox = Toolbox("weather")
+
+    @toolbox.tool
+    @needs_input(github_login="Please provide your GitHub username")
+    def get_weather(location: str, github_login: str) -> str:
+        ran.append("get_weather")
+        return f"Sunny in {location}, {github_login}"
+
+    return toolbox

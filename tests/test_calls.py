@@ -31,7 +31,7 @@ def as_javascript_writes_it(value: Any) -> Any:
     return [as_javascript_writes_it(item) for item in value] if isinstance(value, list) else value
 
 
-# The digest (security rule 18)
+# The digest (Security 18)
 
 
 @given(st.dictionaries(st.text(), JSON, max_size=5))
@@ -72,7 +72,7 @@ def test_different_spellings_of_the_same_arguments_have_one_digest(one, other):
     ],
 )
 def test_different_arguments_have_different_digests(one, other):
-    """B80; text is taken as it is, without Unicode normalisation."""
+    """Reported as anthropics/claude-code#78762; text is taken as it is, without Unicode normalisation."""
     assert arguments_digest(one) != arguments_digest(other)
 
 
@@ -86,7 +86,7 @@ def test_a_number_that_is_not_finite_is_refused(number):
 
 @pytest.mark.parametrize("kind", [list, dict])
 def test_arguments_may_be_nested_64_deep_and_no_more(kind):
-    """Security rule 21; the arguments object is the first level."""
+    """Security 21: the arguments object is the first level."""
     assert arguments_digest({"a": nested(63, kind)})
     for levels in (64, 65, 5_000, 100_000):
         with pytest.raises(InvalidParams, match="64 deep"):
@@ -116,7 +116,7 @@ def read(**params: Any) -> Call:
 
 
 def test_absent_null_and_empty_arguments_are_the_same():
-    """Security rule 18."""
+    """Security 18."""
     assert read() == read(arguments=None) == read(arguments={}) == read(inputResponses=None, requestState=None)
     assert read().arguments == {}
 
@@ -145,7 +145,7 @@ def test_params_of_the_wrong_shape_are_invalid_params(params, words):
 
 
 def test_256_responses_are_read():
-    """Security rule 21."""
+    """Security 21."""
     assert len(read(inputResponses={str(number): {} for number in range(256)}).responses) == 256
 
 
@@ -163,7 +163,7 @@ def test_a_call_says_what_it_was_read_from():
 
 
 def test_a_call_does_not_show_its_state_or_arguments():
-    """Security rule 23: neither tokens nor answers in a log."""
+    """Security 23: neither tokens nor answers in a log."""
     shown = repr(read(arguments={"pin": "sekret"}, inputResponses={"k": "sekret"}, requestState="sekret"))
 
     assert "sekret" not in shown

@@ -26,7 +26,7 @@ BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", README, flags=re.MULTILINE | re.DOT
 PUBLIC = {
     "mrtr_tools": set(mrtr_tools.__all__),
     "mrtr_tools.server": {"run_stdio", "run_http", "http_app", "attach"},
-    "mrtr_tools.testing": {"Player"},
+    "mrtr_tools.testing": {"Player", "in_turn"},
 }
 
 

@@ -59,7 +59,7 @@ def test_the_context_is_no_input(box):
 
 
 def test_a_group_of_more_than_32_inputs_is_refused(box):
-    """Security rule 21."""
+    """Security 21."""
     names = [f"q{number}" for number in range(33)]
     scope: dict[str, Any] = {}
     exec(f"def interrogate({', '.join(f'{name}: str' for name in names)}) -> str: ...", scope)
@@ -166,7 +166,7 @@ class Empty(BaseModel):
     ],
 )
 def test_an_input_that_no_flat_form_shows_is_refused(box, annotation, words):
-    """B40, B42, B45."""
+    """Reported as PrefectHQ/fastmcp#3910, spring-projects/spring-ai#4993, leehack/mcp_dart#165."""
 
     def rename(it) -> str: ...
 
@@ -205,7 +205,7 @@ class Stalling(BaseModel):
 @pytest.mark.parametrize("annotation", [Stalling, list[Stalling], Annotated[str, Field(pattern=re.compile("a"))]])
 @pytest.mark.parametrize("asked", [True, False])
 def test_a_pattern_that_some_texts_stall_is_refused(box, annotation, asked):
-    """Security rule 21: Python's own engine took 16 s for 29 characters."""
+    """Security 21: Python's own engine took 16 s for 29 characters."""
 
     def rename(it) -> str: ...
 

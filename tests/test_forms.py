@@ -148,7 +148,10 @@ SHOWN: list[tuple[object, dict[str, JsonValue]]] = [
 
 @pytest.mark.parametrize(("annotation", "spec"), SHOWN)
 def test_a_scalar_is_one_property_of_keys_that_the_protocol_has(annotation: object, spec: dict[str, JsonValue]) -> None:
-    """B37, B42, B51: an inline enum, only formats of the protocol, no caption that nobody gave."""
+    """An inline enum, only formats of the protocol, no caption that nobody gave.
+
+    Reported as PrefectHQ/fastmcp#1565, spring-projects/spring-ai#4993, PrefectHQ/fastmcp#3912.
+    """
     assert form(annotation).schema == one(spec)
 
 
@@ -167,7 +170,7 @@ OPTIONAL: list[object] = [
 
 @pytest.mark.parametrize("annotation", OPTIONAL)
 def test_what_may_be_none_is_not_required_and_shows_no_union(annotation: object) -> None:
-    """B43."""
+    """Reported as PrefectHQ/fastmcp#1871."""
     shown = form(annotation, None)
     assert shown.schema == one({"type": "string", "description": "n"}, required=False)
     assert shown.read({}) is None
@@ -196,7 +199,7 @@ DEFAULTS: list[tuple[object, object, JsonValue]] = [
 def test_a_default_is_shown_as_it_would_be_answered_and_applied(
     annotation: object, default: object, shown: JsonValue
 ) -> None:
-    """B46: falsy defaults too."""
+    """Reported as modelcontextprotocol/python-sdk#1540: falsy defaults too."""
     asked = form(annotation, default)
     properties = asked.schema["properties"]
     assert isinstance(properties, dict)
@@ -207,7 +210,7 @@ def test_a_default_is_shown_as_it_would_be_answered_and_applied(
 
 
 def test_a_default_factory_is_applied_and_not_shown() -> None:
-    """B46."""
+    """Reported as modelcontextprotocol/python-sdk#1540."""
     asked = form(list[Color], Field(default_factory=lambda: [Color.RED]))
     assert "default" not in json.dumps(asked.schema)
     first, second = asked.read({}), asked.read({})
@@ -225,7 +228,10 @@ def test_a_form_under_only_if_must_be_answered_and_shows_no_default() -> None:
 
 
 def test_a_model_is_a_form_of_several_properties() -> None:
-    """B43, B46, B48: without its docstring, and with defaults in the form of answers."""
+    """Without its docstring, and with defaults in the form of answers.
+
+    Reported as PrefectHQ/fastmcp#1871, modelcontextprotocol/python-sdk#1540, laravel/mcp#190.
+    """
     assert form(Trip).schema == {
         "type": "object",
         "properties": {
@@ -310,7 +316,7 @@ REFUSED: list[tuple[object, str]] = [
 
 @pytest.mark.parametrize(("annotation", "reason"), REFUSED)
 def test_what_no_flat_form_shows_is_refused_at_definition_with_the_way_out(annotation: object, reason: str) -> None:
-    """B40, B45."""
+    """Reported as PrefectHQ/fastmcp#3910, leehack/mcp_dart#165."""
     with pytest.raises(FormError, match=reason):
         form(annotation)
 
@@ -325,7 +331,7 @@ def test_a_default_that_does_not_fit_is_refused_at_definition(annotation: object
 
 
 def test_a_dataclass_whose_types_are_unknown_is_refused_at_definition() -> None:
-    """B77."""
+    """Reported as pydantic/pydantic#2678."""
 
     @dataclasses.dataclass
     class Lost:
@@ -371,7 +377,10 @@ FITS: list[tuple[object, object, object]] = [
 def test_an_answer_becomes_the_value_that_the_annotation_promises(
     annotation: object, answer: object, value: object
 ) -> None:
-    """B37, B55: an Enum gives the member; the leniency with numbers goes so far."""
+    """An Enum gives the member; the leniency with numbers goes so far.
+
+    Reported as PrefectHQ/fastmcp#1565, QwenLM/qwen-code#4405.
+    """
     read = form(annotation).read({"x": answer, "unknown": 1})
     assert read == value
     assert type(read) is type(value)
@@ -422,7 +431,7 @@ MISFITS: list[tuple[object, object, str]] = [
 def test_an_answer_that_does_not_fit_is_refused_in_a_sentence_that_does_not_repeat_it(
     annotation: object, answer: object, told: str
 ) -> None:
-    """B55; security rule 21: nothing costs more than reading the answer."""
+    """Security 21: nothing costs more than reading the answer. Reported as QwenLM/qwen-code#4405."""
     with pytest.raises(Misfit) as misfit:
         form(annotation).read({"x": answer})
     assert str(misfit.value) == told
@@ -430,7 +439,7 @@ def test_an_answer_that_does_not_fit_is_refused_in_a_sentence_that_does_not_repe
 
 @pytest.mark.parametrize("content", [None, [], "x", 1, True])
 def test_content_that_is_no_object_is_a_misfit(content: object) -> None:
-    """B52: nothing else is made of it."""
+    """Reported as modelcontextprotocol/typescript-sdk#966: nothing else is made of it."""
     with pytest.raises(Misfit, match="without its fields"):
         form(str).read(content)
 
@@ -503,7 +512,7 @@ def test_a_parameter_of_several_fields_has_its_default_when_nothing_was_answered
 
 
 def test_choices_known_at_run_time_are_what_the_answer_is_checked_against() -> None:
-    """B39: the list that was sent, whatever became of the live one."""
+    """Reported as PrefectHQ/fastmcp#2471: the list that was sent, whatever became of the live one."""
     asked = form(list[str], at_run_time=True)
     sent = asked.offering(["a.csv", "b.csv"])
     assert sent == one({"type": "array", "items": {"type": "string", "enum": ["a.csv", "b.csv"]}})
@@ -513,7 +522,7 @@ def test_choices_known_at_run_time_are_what_the_answer_is_checked_against() -> N
 
 
 def test_labels_are_shown_and_never_come_back_as_values() -> None:
-    """B49."""
+    """Reported as leehack/mcp_dart#215."""
     asked = form(str)
     sent = asked.offering({"a": "Alpha", "b": "Beta"})
     assert sent == one({"type": "string", "oneOf": [{"const": "a", "title": "Alpha"}, {"const": "b", "title": "Beta"}]})

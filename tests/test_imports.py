@@ -1,4 +1,4 @@
-"""What imports what: the core stays small, the SDK stays out, and dependencies point one way (design section 5)."""
+"""What imports what: the core stays small, the SDK stays out, and dependencies point one way."""
 
 import ast
 import os
@@ -16,15 +16,16 @@ ROOT = Path(mrtr_tools.__file__).parent
 # From the bottom up: a module imports only from lines above its own, or from its own line what stands before it.
 ORDER = """
 errors
-keys input_requests templates answers values choices properties calls
-forms questions
+keys input_requests templates answers values choices properties calls progress
+urls forms
 marks context
 annotations
+questions
 signatures
 inputs
 steps
 content arguments results carriers tools
-progress responses
+responses
 state
 events walk rounds
 runner

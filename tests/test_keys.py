@@ -60,55 +60,55 @@ def test_the_form_of_a_key_is_pinned():
 
 
 def test_white_space_around_a_key_does_not_count():
-    """Rule 14: the newline of a secret file would be another key."""
+    """Security 14: the newline of a secret file would be another key."""
     assert read_key(f" \t{ONE}\r\n").secret == read_key(ONE).secret
 
 
 @pytest.mark.parametrize("keys", [ONE, ONE.encode(), bytearray(ONE.encode())])
 def test_one_text_given_as_the_list_is_refused(keys):
-    """Rule 14: the characters of a text are not keys."""
+    """Security 14: the characters of a text are not keys."""
     assert "not one text: write [key]" in refusal(keys)
 
 
 @pytest.mark.parametrize("keys", [{ONE}, {ONE: 1}, iter([ONE]), None, 5])
 def test_keys_without_an_order_are_refused(keys):
-    """Rule 14: the first one signs, so there has to be a first one."""
+    """Security 14: the first one signs, so there has to be a first one."""
     with pytest.raises(InvalidKey, match="must be a list of keys, the current one first"):
         read_keys(keys)
 
 
 def test_an_empty_list_is_refused_when_it_is_read():
-    """Rule 14: not when the first state is signed."""
+    """Security 14: not when the first state is signed."""
     assert refusal([]) == "keys is empty: make a key with `mrtr-tools keygen`"
 
 
 @pytest.mark.parametrize("empty", ["", " ", "\n"])
 def test_an_empty_entry_is_refused(empty):
-    """Rule 14: itsdangerous takes an empty key."""
+    """Security 14: itsdangerous takes an empty key."""
     assert refusal([ONE, empty]) == "key 2 of keys is empty"
 
 
 @pytest.mark.parametrize("again", [ONE, ONE + "\n", raw_key(bytes(range(32)))])
 def test_one_key_twice_is_refused(again):
-    """Rule 14."""
+    """Security 14."""
     assert refusal([ONE, TWO, again]) == "key 3 of keys is the same as key 1"
 
 
 @pytest.mark.parametrize("length", range(1, 58))
 def test_a_key_that_was_cut_is_refused_at_any_length(length):
-    """Rule 14."""
+    """Security 14."""
     message = refusal([TWO, ONE[:length]])
     assert message.startswith("key 2 of keys ")
     assert "was it cut" in message or "does not begin with" in message
 
 
 def test_two_keys_without_their_comma_are_refused():
-    """Rule 14."""
+    """Security 14."""
     assert "has 116 characters instead of 58: was it cut, or joined" in refusal([ONE + TWO])
 
 
 def test_a_key_with_any_one_character_changed_is_refused():
-    """Rule 14."""
+    """Security 14."""
     for at in range(6, len(ONE)):
         for other in "Aa0_-+/=.é ":
             changed = ONE[:at] + other + ONE[at + 1 :]
@@ -118,19 +118,19 @@ def test_a_key_with_any_one_character_changed_is_refused():
 
 
 def test_a_key_has_one_spelling():
-    """Rule 14: the last character of the 43 has bits to spare."""
+    """Security 14: the last character of the 43 has bits to spare."""
     other = with_checksum(ONE[:48] + "9")
     assert "does not match its checksum" in refusal([other])
 
 
 def test_another_secret_of_the_right_size_is_no_key():
-    """Rule 14: nothing but the output of keygen, unless it comes through `raw_key`."""
+    """Security 14: nothing but the output of keygen, unless it comes through `raw_key`."""
     assert "does not begin with mrtr1_" in refusal(["x" * 58])
     assert "is not text: give bytes of your own through raw_key()" in refusal([os.urandom(32)])
 
 
 def test_bytes_of_ones_own_need_32_of_them():
-    """Rule 14."""
+    """Security 14."""
     assert raw_key(b"x" * 32).secret == b"x" * 32
     with pytest.raises(InvalidKey, match="at least 32 bytes, this one has 31"):
         raw_key(b"x" * 31)
@@ -139,7 +139,7 @@ def test_bytes_of_ones_own_need_32_of_them():
 
 
 def test_the_public_key_of_testing_is_refused_by_every_door():
-    """Rule 13."""
+    """Security 13."""
     secret = read_key(TESTING_KEY, allow_testing=True).secret
     assert "key 2 of keys is the public key of testing" in refusal([ONE, TESTING_KEY])
     with pytest.raises(InvalidKey, match="public key of testing"):
@@ -151,27 +151,27 @@ def test_the_public_key_of_testing_is_refused_by_every_door():
 
 
 def test_a_test_may_ask_for_the_public_key_of_testing():
-    """Rule 13."""
+    """Security 13."""
     (key,) = read_keys([TESTING_KEY], allow_testing=True)
     assert read_keys([key]) == (key,)
 
 
 @pytest.mark.parametrize("until", [float("nan"), float("inf"), "tomorrow"])
 def test_the_time_of_a_keys_retirement_must_be_a_number(until):
-    """Rule 14: a time that compares with nothing would keep a leaked key alive."""
+    """Security 14: a time that compares with nothing would keep a leaked key alive."""
     with pytest.raises(InvalidKey, match="seconds since 1970"):
         read_key(ONE, accept_until=until)
 
 
 def test_no_repr_shows_key_material():
-    """Rule 11."""
+    """Security 11."""
     key = read_key(ONE, accept_until=5)
     assert repr(key) == "Key(accept_until=5)"
     assert repr(copy.copy(key)) == str([key])[1:-1] == "Key(accept_until=5)"
 
 
 def test_every_purpose_and_audience_has_keys_of_its_own():
-    """Rule 16."""
+    """Security 16."""
     key = read_key(ONE)
     derived = {key.derive(p, a) for p in ("state/sign", "state/seal", "kid") for a in ("shop", "shop-staging", "")}
     assert len(derived) == 9
@@ -179,7 +179,7 @@ def test_every_purpose_and_audience_has_keys_of_its_own():
 
 
 def test_derived_keys_are_pinned():
-    """Rule 16: another label or function would refuse every state that is out."""
+    """Security 16: another label or function would refuse every state that is out."""
     assert read_key(ONE).derive("state/sign", "shop", 8).hex() == "7e7c427a320a6b25"
 
 
@@ -194,7 +194,7 @@ def test_an_environment_without_the_variable_has_no_keys():
 
 
 def test_reading_the_environment_removes_the_variable(monkeypatch):
-    """Rule 11: a subprocess that a step starts does not inherit it."""
+    """Security 11: a subprocess that a step starts does not inherit it."""
     monkeypatch.setenv(VARIABLE, ONE)
     assert keys_from_environment()
     show = [sys.executable, "-c", f"import os; print(os.environ.get({VARIABLE!r}))"]
@@ -211,7 +211,7 @@ def test_a_variable_that_cannot_be_read_is_an_error_and_removed_all_the_same(tex
 
 
 def test_importing_reads_no_keys():
-    """Rule 13: only the start of a server does."""
+    """Security 13: only the start of a server does."""
     script = f"import os, mrtr_tools.state; print(os.environ[{VARIABLE!r}])"
     environ = {**os.environ, VARIABLE: "untouched", "PYTHONPATH": str(Path(__file__).parent.parent)}
     done = subprocess.run([sys.executable, "-c", script], env=environ, capture_output=True, text=True, check=True)
@@ -237,20 +237,20 @@ def test_a_file_may_begin_with_a_byte_order_mark(tmp_path):
 
 @pytest.mark.parametrize("mode", [0o400, 0o600])
 def test_a_file_that_only_its_owner_may_read_is_taken(tmp_path, mode):
-    """Rule 11."""
+    """Security 11."""
     assert keys_from_file(str(written(tmp_path / "keys", ONE, mode)))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no such modes")
 @pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o660, 0o606, 0o700, 0o444, 0o601])
 def test_a_file_with_any_other_mode_is_refused(tmp_path, mode):
-    """Rule 11."""
+    """Security 11."""
     with pytest.raises(InvalidKey, match=f"has mode {mode:04o} and must have 0600 or 0400: chmod 600 it"):
         keys_from_file(written(tmp_path / "keys", ONE, mode))
 
 
 def test_the_mode_that_counts_is_that_of_the_file_behind_a_link(tmp_path):
-    """Rule 11."""
+    """Security 11."""
     link = tmp_path / "link"
     link.symlink_to(written(tmp_path / "keys", ONE, 0o644))
     with pytest.raises(InvalidKey, match="0644"):
@@ -259,7 +259,7 @@ def test_the_mode_that_counts_is_that_of_the_file_behind_a_link(tmp_path):
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", f"{ONE},", ONE[:-1], f"{ONE}\n{ONE}", "\xff"])
 def test_a_file_without_good_keys_is_refused_by_its_name(tmp_path, text):
-    """Rule 14."""
+    """Security 14."""
     path = written(tmp_path / "keys", text)
     with pytest.raises(InvalidKey, match=re.escape(str(path))) as caught:
         keys_from_file(path)

@@ -34,7 +34,7 @@ def refund(flight: Flight) -> str:
 
 
 def test_a_decorated_function_stays_the_very_same_function():
-    """B94."""
+    """Reported as PrefectHQ/fastmcp#1116."""
 
     def work(name: str, login: str) -> str:
         return f"{name} {login}"

@@ -37,7 +37,7 @@ def test_names_of_tools_steps_and_aliases_are_unique(box):
 
 
 def test_a_definition_that_was_refused_leaves_nothing_behind(box):
-    """B88: the other tools stay, and the name is free again."""
+    """Reported as eugeniughelbur/obsidian-second-brain#229: the other tools stay, and the name is free again."""
 
     @box.tool
     def good() -> str:

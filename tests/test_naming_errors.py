@@ -1,4 +1,4 @@
-"""Texts and conditions of inputs that name what is not there, or not known by then (promise 2; security rule 6)."""
+"""Texts and conditions of inputs that name what is not there, or not known by then (promise 2; Security 6)."""
 
 import dataclasses
 from decimal import Decimal
@@ -53,7 +53,7 @@ def box():
         ("Rename {login}?", ["'login'", "asked later or together with it"]),
         ("Rename {reason}?", ["'reason'", "asked later or together with it"]),
         ("Rename {later}?", ["'later'", "asked later or together with it"]),
-        ("Rename {ctx.call_id}?", ["'ctx'"]),
+        ("Rename {ctx.call_id}?", ["{ctx.handle}"]),
         ("Rename {new", ["template", "{{ and }}"]),
         ("Rename {new!r}?", ["template", "{new}"]),
         ("Rename {new.__class__}?", ["template", "underscore"]),
@@ -62,7 +62,7 @@ def box():
     ],
 )
 def test_a_text_that_names_what_is_not_known_by_then_is_refused(box, text, words):
-    """Promise 2; security rule 6."""
+    """Promise 2; Security 6."""
     with refused("rename", "'login'", *words):
 
         @box.tool

@@ -47,7 +47,7 @@ def pay(order: Order, ctx: Context, ok: Literal[True] | Refused) -> Order:
 
 
 def test_postponed_annotations_work():
-    """B86."""
+    """Reported as PrefectHQ/fastmcp#905."""
     played = Player(box).play("order", {"item": "tea", "many": 2}, kind="a", size="l", ok=True)
 
     assert played.result == Order(total=Decimal("2.20"), size=Size.LARGE)
@@ -64,7 +64,7 @@ def test_postponed_annotations_work():
 
 
 def test_a_type_that_only_the_type_checker_imports_is_refused_by_name():
-    """B88."""
+    """Reported as eugeniughelbur/obsidian-second-brain#229."""
 
     def half(x: Fraction) -> str: ...
 
@@ -73,7 +73,7 @@ def test_a_type_that_only_the_type_checker_imports_is_refused_by_name():
 
 
 def test_a_type_local_to_the_function_that_defines_the_tool_works_or_is_refused_at_once():
-    """B77: never at round 2."""
+    """Reported as pydantic/pydantic#2678: never at round 2."""
 
     class Seat(BaseModel):
         row: int
@@ -85,7 +85,7 @@ def test_a_type_local_to_the_function_that_defines_the_tool_works_or_is_refused_
 
 
 def test_one_step_with_an_unknown_annotation_leaves_the_others_in_place():
-    """B88."""
+    """Reported as eugeniughelbur/obsidian-second-brain#229."""
     tools = Toolbox("five")
 
     def good(x: int) -> str:
@@ -117,7 +117,7 @@ def injecting(function):
 
 @pytest.mark.parametrize("module", ["", "wrapper.__module__ = __name__"])
 def test_a_wrapper_from_elsewhere_reads_annotations_where_the_function_was_written(module):
-    """B89."""
+    """Reported as PrefectHQ/fastmcp#3243."""
     elsewhere: Any = types.ModuleType("elsewhere")
     exec(WRAPPERS.format(module=module), elsewhere.__dict__)
     tools = Toolbox("wrapped")

@@ -253,7 +253,7 @@ def test_titles_are_those_that_somebody_wrote():
 
 
 def test_a_tool_that_asks_first_has_structured_content_at_its_end_only():
-    """B121, B123."""
+    """Reported as microsoft/wassette#263, PrefectHQ/fastmcp#1241."""
 
     class Note(BaseModel):
         note: str | None
@@ -275,7 +275,7 @@ def test_a_tool_that_asks_first_has_structured_content_at_its_end_only():
 
 
 def test_a_large_integer_may_be_sent_as_text_and_the_schema_says_so():
-    """B81."""
+    """Reported as mrexodia/ida-pro-mcp#510."""
     big = Annotated[int, PlainSerializer(str, return_type=str)]
     ours = output_of(big)
 

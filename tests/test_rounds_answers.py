@@ -1,6 +1,5 @@
-"""Which answers are taken, and under which keys. Promise 3, and rule 3 of the security rules."""
+"""Which answers are taken, and under which keys. Promise 3, and Security 3."""
 
-from collections.abc import Mapping
 from itertools import permutations
 from typing import Any
 
@@ -9,6 +8,7 @@ import pytest
 from mrtr_tools import AskAgain, Elicit, Refused, Toolbox, confirm, needs_input, then
 from mrtr_tools.events import NeedInput
 from tests.rounds_by_hand import (
+    ANSWERS,
     CANCEL,
     DECLINE,
     TEXT,
@@ -19,40 +19,11 @@ from tests.rounds_by_hand import (
     asked,
     begin,
     form,
+    gate,
     play,
     result,
+    trip,
 )
-
-
-def trip() -> Toolbox:
-    toolbox = Toolbox("trip")
-
-    @toolbox.tool
-    @needs_input(day="Which day?", seats="How many seats?", name="Who?")
-    def plan(day: str, seats: int, name: str) -> str:
-        return f"{day} {seats} {name}"
-
-    return toolbox
-
-
-ANSWERS: Mapping[str, Any] = {"day": accept(day="mon"), "seats": accept(seats=2), "name": accept(name="Ann")}
-
-
-def gate(cut: int = 1) -> Toolbox:
-    """A tool that needs a yes `cut` times, one step for each."""
-    toolbox = Toolbox("gate")
-
-    @toolbox.tool(max_rounds=50)
-    def delete_all() -> str:
-        return then(delete, left=cut)
-
-    @toolbox.step
-    @needs_input(ok=confirm("Delete number {left}?"))
-    def delete(left: int) -> str:
-        return then(delete, left=left - 1) if left > 1 else "deleted"
-
-    return toolbox
-
 
 # Promise 3
 
@@ -122,7 +93,7 @@ def test_promise_3_responses_are_read_once_when_the_round_begins():
 
 
 def test_promise_3_a_loop_never_uses_a_key_again():
-    """Rule 3: a client that sends all its answers so far is asked for each deletion."""
+    """Security 3: a client that sends all its answers so far is asked for each deletion."""
     machine, sent, keys = begin(gate(3), "delete_all"), {}, []
     for _ in range(3):
         (key,) = asked(machine)

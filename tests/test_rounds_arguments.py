@@ -1,44 +1,17 @@
-"""Arguments and defaults stay what was shown, also in another build. Promise 8, rule 2 of the security rules."""
+"""Arguments and defaults stay what was shown, also in another build. Promise 8, Security 2."""
 
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from typing import Annotated, Any
 
 import pytest
 from pydantic import AfterValidator, Field
 
 from mrtr_tools import Toolbox, confirm, needs_input, then
-from mrtr_tools.errors import InvalidState
 from mrtr_tools.events import NeedInput
 from mrtr_tools.rounds import Round
-from tests.rounds_by_hand import (
-    YES,
-    accept,
-    again,
-    asked,
-    begin,
-    message,
-    play,
-    result,
-)
-
-
-def tool(function: Callable[..., Any], *groups: dict[str, Any], **options: Any) -> Toolbox:
-    toolbox = Toolbox("t")
-    for group in reversed(groups):
-        function = needs_input(**group)(function)
-    toolbox.tool(**options)(function)
-    return toolbox
-
-
-def refused(machine: Round, responses: Any = None, **how: Any) -> InvalidState:
-    with pytest.raises(InvalidState) as caught:
-        again(machine, responses, **how)
-    assert (caught.value.code, caught.value.message) == (-32602, "Invalid or expired requestState")
-    return caught.value
-
+from tests.rounds_by_hand import YES, accept, again, asked, begin, message, play, refused, result, tool
 
 # Arguments
 
@@ -85,7 +58,7 @@ def test_promise_8_arguments_that_mean_the_same_still_fit(source: str, text: str
     ],
     ids=["another type", "one more that is required", "cents instead of euros"],
 )
-def test_rule_2_arguments_that_mean_something_else_no_longer_fit(source: str):
+def test_arguments_that_mean_something_else_no_longer_fit(source: str):
     machine = begin(ordered(FIRST), "order", {"item": "tea", "count": 2})
     play(machine)
     assert refused(machine, {"ok": YES}, toolbox=ordered(source)).data == {"reason": "no_longer_fits"}
@@ -98,7 +71,7 @@ def priced(currency: str) -> Toolbox:
     return tool(pay, {"ok": confirm("Pay {amount} {currency}?")})
 
 
-def test_rule_2_a_default_that_another_build_changed_stays_what_was_shown():
+def test_a_default_that_another_build_changed_stays_what_was_shown():
     machine = begin(priced("USD"), "pay", {"amount": 5})
     assert message(machine, "ok") == "Pay 5 USD?"
     machine = again(machine, {}, toolbox=priced("EUR"))
@@ -106,14 +79,14 @@ def test_rule_2_a_default_that_another_build_changed_stays_what_was_shown():
     assert result(again(machine, {"ok": YES}, toolbox=priced("GBP"))) == "5 USD"
 
 
-def test_rule_2_an_argument_that_was_sent_with_the_value_of_the_default_stays_as_sent():
+def test_an_argument_that_was_sent_with_the_value_of_the_default_stays_as_sent():
     machine = begin(priced("USD"), "pay", {"amount": 5, "currency": "USD"})
     play(machine)
     assert machine.progress.defaults == {}
     assert result(again(machine, {"ok": YES}, toolbox=priced("EUR"))) == "5 USD"
 
 
-def test_rule_2_the_default_of_a_new_argument_is_kept_from_the_round_that_took_it():
+def test_the_default_of_a_new_argument_is_kept_from_the_round_that_took_it():
     days = iter(range(1, 100))
 
     def build(new: bool) -> Toolbox:
@@ -134,10 +107,10 @@ def test_rule_2_the_default_of_a_new_argument_is_kept_from_the_round_that_took_i
     assert shown == f"Book {result(again(machine, {'ok': YES}))}?"
 
 
-def test_rule_2_defaults_of_a_restarted_call_are_taken_anew():
+def test_defaults_of_a_restarted_call_are_taken_anew():
     machine = begin(priced("USD"), "pay", {"amount": 5})
     play(machine)
-    assert message(again(machine, {"ok": YES}, toolbox=priced("EUR"), expired=True), "ok") == "Pay 5 EUR?"
+    assert message(again(machine, {"ok": YES}, toolbox=priced("EUR"), expired=True), "ok-2") == "Pay 5 EUR?"
 
 
 def test_promise_8_a_default_that_no_longer_fits_its_parameter_no_longer_fits():
@@ -152,7 +125,7 @@ def test_promise_8_a_default_that_no_longer_fits_its_parameter_no_longer_fits():
     machine = begin(build(str, "a"), "go")
     play(machine)
     late = again(machine, {"ok": YES}, toolbox=build(int, 1))
-    assert asked(late) == ["ok"]
+    assert asked(late) == ["ok-2"]
     machine.progress.ran = True
     assert refused(machine, {"ok": YES}, toolbox=build(int, 1)).data == {"reason": "no_longer_fits"}
 
@@ -241,14 +214,14 @@ def end(currency: str, note: str = {of_step!r}) -> str:
     return toolbox
 
 
-def test_rule_2_a_default_that_was_handed_on_unchanged_stays_what_was_shown():
+def test_a_default_that_was_handed_on_unchanged_stays_what_was_shown():
     machine = begin(spending("USD"), "start")
     play(machine)
     assert machine.progress.same == ["currency"]
     assert result(again(machine, {"ok": YES}, toolbox=spending("EUR"))) == "USD "
 
 
-def test_rule_2_a_default_of_a_step_that_another_build_changed_stays_what_was_shown():
+def test_a_default_of_a_step_that_another_build_changed_stays_what_was_shown():
     machine = begin(spending("USD", of_step="cheap"), "start")
     assert message(machine, "ok") == "USD cheap?"
     assert result(again(machine, {"ok": YES}, toolbox=spending("USD", of_step="dear"))) == "USD cheap"

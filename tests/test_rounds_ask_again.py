@@ -209,7 +209,8 @@ def test_an_input_of_the_step_before_cannot_be_asked_again():
     assert isinstance(crash(again(machine, {"day": accept(day="mon")})), TypeError)
 
 
-def test_a_condition_that_says_no_after_asking_again_skips_its_group():
+def order() -> Toolbox:
+    """A second question that depends on the first, which is asked again once."""
     toolbox, ran = Toolbox("t"), []
 
     @toolbox.tool
@@ -221,7 +222,11 @@ def test_a_condition_that_says_no_after_asking_again_skips_its_group():
             raise AskAgain(kind="out of stock")
         return ran[-1]
 
-    machine = begin(toolbox, "order")
+    return toolbox
+
+
+def test_a_condition_that_says_no_after_asking_again_skips_its_group():
+    machine = begin(order(), "order")
     play(machine)
     play(machine := again(machine, {"kind": accept(kind="other")}))
     machine = again(machine, {"other": accept(other="juice")})
@@ -230,18 +235,7 @@ def test_a_condition_that_says_no_after_asking_again_skips_its_group():
 
 
 def test_a_condition_that_says_yes_after_asking_again_asks_its_group():
-    toolbox, ran = Toolbox("t"), []
-
-    @toolbox.tool
-    @needs_input(kind="Which kind?")
-    @needs_input(other="Which other?", only_if=lambda kind: kind == "other")
-    def order(kind: str, other: str = "none") -> str:
-        ran.append(f"{kind} {other}")
-        if len(ran) == 1:
-            raise AskAgain(kind="out of stock")
-        return ran[-1]
-
-    machine = begin(toolbox, "order")
+    machine = begin(order(), "order")
     play(machine)
     machine = again(machine, {"kind": accept(kind="tea")})
     assert asked(machine) == ["kind-2"]

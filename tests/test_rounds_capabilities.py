@@ -5,16 +5,7 @@ import pytest
 from mrtr_tools import Elicit, Refused, Toolbox, ToolError, confirm, needs_input
 from mrtr_tools.calls import Client
 from mrtr_tools.errors import MissingCapability
-from tests.rounds_by_hand import (
-    MUTE,
-    YES,
-    accept,
-    again,
-    asked,
-    begin,
-    play,
-    result,
-)
+from tests.rounds_by_hand import MUTE, YES, accept, again, asked, begin, play, result
 
 # Promise 6
 

@@ -1,4 +1,4 @@
-"""Answers that come before their question. Promise 4, rule 9 of the security rules."""
+"""Answers that come before their question. Promise 4, Security 9."""
 
 from typing import Annotated, Any, Literal
 
@@ -92,7 +92,7 @@ def test_promise_4_without_cold_answers_they_are_not_taken():
     machine = begin(toolbox, "update_work_item", RESOLVED, responses={"resolution": DUPLICATE})
     event = play(machine)
     assert isinstance(event, NeedInput)
-    assert list(event.requests) == ["resolution"]
+    assert list(event.requests) == ["resolution-2"]
     assert event.keep
 
 

@@ -1,23 +1,10 @@
-"""Groups: what goes out together, what waits, what is skipped; and rule 2 of the security rules."""
+"""Groups: what goes out together, what waits, what is skipped; and Security 2."""
 
 from pydantic import Field
 
 from mrtr_tools import DefinitionError, Elicit, Refused, Toolbox, confirm, needs_input, then
 from mrtr_tools.events import NeedInput, RunStep
-from tests.rounds_by_hand import (
-    TEXT,
-    YES,
-    accept,
-    again,
-    asked,
-    begin,
-    crash,
-    form,
-    message,
-    play,
-    result,
-    run,
-)
+from tests.rounds_by_hand import TEXT, YES, accept, again, asked, begin, crash, form, message, play, result, run
 
 
 def test_stacked_groups_are_asked_from_top_to_bottom_and_a_lower_one_uses_the_answers_above():
@@ -143,10 +130,10 @@ def test_a_condition_that_fails_ends_the_call_as_unexpected():
     assert isinstance(crash(begin(toolbox, "spend", {"fields": {}})), KeyError)
 
 
-# Rule 2
+# Defaults that were shown
 
 
-def test_rule_2_values_that_a_default_factory_gave_stay_those_of_the_first_round():
+def test_values_that_a_default_factory_gave_stay_those_of_the_first_round():
     days = iter(range(1, 100))
     toolbox = Toolbox("t")
 
@@ -162,7 +149,7 @@ def test_rule_2_values_that_a_default_factory_gave_stay_those_of_the_first_round
     assert result(again(machine, {"ok": YES})) == "day 1, 2 hours"
 
 
-def test_rule_2_values_that_a_default_factory_gave_to_a_step_stay_those_of_the_then():
+def test_values_that_a_default_factory_gave_to_a_step_stay_those_of_the_then():
     days = iter(range(1, 100))
     toolbox = Toolbox("t")
 
@@ -182,7 +169,7 @@ def test_rule_2_values_that_a_default_factory_gave_to_a_step_stay_those_of_the_t
     assert shown == f"Book {booked}?"
 
 
-def test_rule_2_what_a_function_is_given_is_its_own():
+def test_what_a_function_is_given_is_its_own():
     """A function that changes what it was given changes nothing that was shown or is handed to others."""
     toolbox = Toolbox("t")
 
@@ -217,7 +204,7 @@ def test_a_parameter_of_an_input_function_that_the_step_does_not_have_takes_its_
     assert result(begin(toolbox, "start")) == "1 2 3"
 
 
-def test_rule_2_a_default_that_a_skipped_input_has_is_the_one_that_was_shown():
+def test_a_default_that_a_skipped_input_has_is_the_one_that_was_shown():
     days = iter(range(1, 100))
     toolbox = Toolbox("t")
 

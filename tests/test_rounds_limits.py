@@ -1,4 +1,4 @@
-"""Limits of a call and of a round. Promise 7, rule 21 of the security rules."""
+"""Limits of a call and of a round. Promise 7, Security 21."""
 
 from typing import Any
 
@@ -143,7 +143,7 @@ def many(count: int) -> Any:
     return needs_input(only_if=None, **dict[str, Any].fromkeys(names, "?"))(found["many"])
 
 
-def test_rule_21_no_more_than_32_inputs_are_open_at_once():
+def test_no_more_than_32_inputs_are_open_at_once():
     toolbox = Toolbox("t")
     toolbox.tool(many(32))
     assert len(asked(begin(toolbox, "many"))) == 32
@@ -151,7 +151,7 @@ def test_rule_21_no_more_than_32_inputs_are_open_at_once():
         toolbox.tool(many(33), name="too_many")
 
 
-def test_rule_21_questions_of_functions_count_among_the_32_that_may_be_open():
+def test_questions_of_functions_count_among_the_32_that_may_be_open():
     toolbox = Toolbox("t")
     with pytest.raises(DefinitionError, match="32"):
 

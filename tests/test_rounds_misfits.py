@@ -1,15 +1,15 @@
 """Answers that do not fit, and refusals. Promise 5."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-from mrtr_tools import AskAgain, Refused, Toolbox, confirm, needs_input, then
+from mrtr_tools import AskAgain, Refused, Toolbox, confirm, needs_input
 from mrtr_tools.events import NeedInput, RunStep
 from mrtr_tools.progress import Progress
 from mrtr_tools.rounds import Round
 from tests.rounds_by_hand import (
+    ANSWERS,
     CANCEL,
     DECLINE,
     NO,
@@ -20,41 +20,12 @@ from tests.rounds_by_hand import (
     begin,
     failure,
     form,
+    gate,
     message,
     play,
     result,
+    trip,
 )
-
-
-def trip() -> Toolbox:
-    toolbox = Toolbox("trip")
-
-    @toolbox.tool
-    @needs_input(day="Which day?", seats="How many seats?", name="Who?")
-    def plan(day: str, seats: int, name: str) -> str:
-        return f"{day} {seats} {name}"
-
-    return toolbox
-
-
-ANSWERS: Mapping[str, Any] = {"day": accept(day="mon"), "seats": accept(seats=2), "name": accept(name="Ann")}
-
-
-def gate(cut: int = 1) -> Toolbox:
-    """A tool that needs a yes `cut` times, one step for each."""
-    toolbox = Toolbox("gate")
-
-    @toolbox.tool(max_rounds=50)
-    def delete_all() -> str:
-        return then(delete, left=cut)
-
-    @toolbox.step
-    @needs_input(ok=confirm("Delete number {left}?"))
-    def delete(left: int) -> str:
-        return then(delete, left=left - 1) if left > 1 else "deleted"
-
-    return toolbox
-
 
 # Promise 5
 

@@ -1,4 +1,4 @@
-"""A call that began in one build and goes on in another. Promise 8, rule 7 of the security rules."""
+"""A call that began in one build and goes on in another. Promise 8, Security 7."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,34 +10,7 @@ from mrtr_tools import Elicit, Refused, Toolbox, confirm, needs_input, then
 from mrtr_tools.errors import InvalidState
 from mrtr_tools.events import NeedInput
 from mrtr_tools.rounds import Round
-from tests.rounds_by_hand import (
-    TEXT,
-    YES,
-    accept,
-    again,
-    asked,
-    begin,
-    form,
-    message,
-    play,
-    result,
-)
-
-
-def tool(function: Callable[..., Any], *groups: dict[str, Any], **options: Any) -> Toolbox:
-    toolbox = Toolbox("t")
-    for group in reversed(groups):
-        function = needs_input(**group)(function)
-    toolbox.tool(**options)(function)
-    return toolbox
-
-
-def refused(machine: Round, responses: Any = None, **how: Any) -> InvalidState:
-    with pytest.raises(InvalidState) as caught:
-        again(machine, responses, **how)
-    assert (caught.value.code, caught.value.message) == (-32602, "Invalid or expired requestState")
-    return caught.value
-
+from tests.rounds_by_hand import TEXT, YES, accept, again, asked, begin, form, message, play, refused, result, tool
 
 # Questions
 
@@ -54,7 +27,7 @@ def accounts(other: str, wording: str = "Your {name} account?") -> Toolbox:
 
 
 def test_promise_8_a_kept_answer_under_a_question_that_still_stands_survives_another_build():
-    """The seed's first use case: GitHub and Google become GitHub and Microsoft while the person is typing."""
+    """SEP-2322's first use case: GitHub and Google become GitHub and Microsoft while the person is typing."""
     machine = begin(accounts("google_login"), "link")
     assert asked(machine) == ["github_login", "google_login"]
     play(machine := again(machine, {"github_login": accept(github_login="octocat")}))
@@ -283,7 +256,7 @@ def test_promise_8_another_version_of_the_tool_refuses_older_states():
 
 @pytest.mark.parametrize("early", [True, False], ids=["given before", "given in the round of the new build"])
 def test_promise_8_a_yes_to_a_text_with_an_answer_that_is_asked_again_is_no_yes(early: bool):
-    """Rule 1 by way of another build: the amount is asked anew, so the yes to the old amount counts for nothing."""
+    """Security 1: in another build the amount is asked anew, so the yes to the old amount counts for nothing."""
 
     def build(wording: str) -> Toolbox:
         def pay(amount: int, name: str) -> str:

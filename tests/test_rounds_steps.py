@@ -19,20 +19,8 @@ from tests.rounds_by_hand import (
     result,
     run,
     through_json,
+    weather,
 )
-
-
-def weather(ran: list[str]) -> Toolbox:
-    toolbox = Toolbox("weather")
-
-    @toolbox.tool
-    @needs_input(github_login="Please provide your GitHub username")
-    def get_weather(location: str, github_login: str) -> str:
-        ran.append("get_weather")
-        return f"Sunny in {location}, {github_login}"
-
-    return toolbox
-
 
 # Promise 1
 

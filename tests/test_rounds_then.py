@@ -253,14 +253,12 @@ def test_promise_10_of_two_thens_the_one_that_is_not_returned_is_an_error():
     assert isinstance(crash(begin(toolbox, "start")), TypeError)
 
 
-def test_promise_10_a_then_that_an_input_function_returns_is_an_error():
+def made_by(made: Callable[[Callable[..., str]], str]) -> Toolbox:
+    """A tool whose input a function makes that knows of a step."""
     toolbox = Toolbox("t")
 
-    def made() -> str:
-        return then(end, x=1)
-
     @toolbox.tool
-    @needs_input(name=made)
+    @needs_input(name=lambda: made(end))
     def start(name: str) -> str:
         return name
 
@@ -268,25 +266,16 @@ def test_promise_10_a_then_that_an_input_function_returns_is_an_error():
     def end(x: int) -> str:
         return str(x)
 
+    return toolbox
+
+
+def test_promise_10_a_then_that_an_input_function_returns_is_an_error():
+    toolbox = made_by(lambda end: then(end, x=1))
     assert "'name' cannot" in str(crash(begin(toolbox, "start")))
 
 
 def test_promise_10_a_then_that_an_input_function_drops_is_an_error():
-    toolbox = Toolbox("t")
-
-    def made() -> str:
-        then(end, x=1)
-        return "a"
-
-    @toolbox.tool
-    @needs_input(name=made)
-    def start(name: str) -> str:
-        return name
-
-    @toolbox.step
-    def end(x: int) -> str:
-        return str(x)
-
+    toolbox = made_by(lambda end: then(end, x=1) and "a")
     assert "did not return" in str(crash(begin(toolbox, "start")))
 
 

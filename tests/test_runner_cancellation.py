@@ -1,41 +1,18 @@
 """Steps that are cancelled, and what is left of them."""
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import anyio
 import anyio.lowlevel
 import pytest
 
 from mrtr_tools import Toolbox, confirm, needs_input, then
-from mrtr_tools.calls import Call, Complete, InputRequired
-from mrtr_tools.keys import generate_key
 from mrtr_tools.marks import watched
 from mrtr_tools.runner import handle_call
-from mrtr_tools.state import StateSigner
-from tests.rounds_by_hand import FORMS, YES
+from tests.calls_by_hand import SIGNER, ask, call, value
+from tests.rounds_by_hand import YES
 
 pytestmark = pytest.mark.anyio
-
-SIGNER = StateSigner([generate_key()], "tests")
-
-
-def call(tool: str, arguments: Mapping[str, Any] | None = None, **more: Any) -> Call:
-    return Call(tool, arguments or {}, **{"client": FORMS, **more})
-
-
-async def ask(toolbox: Toolbox, request: Call, signer: StateSigner = SIGNER) -> InputRequired:
-    reply = await handle_call(toolbox, request, signer)
-    assert isinstance(reply, InputRequired), reply
-    return reply
-
-
-async def value(toolbox: Toolbox, request: Call, signer: StateSigner = SIGNER) -> object:
-    reply = await handle_call(toolbox, request, signer)
-    assert isinstance(reply, Complete), reply
-    assert not reply.is_error, reply
-    return reply.value
 
 
 # Cancellation

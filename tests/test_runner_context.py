@@ -1,36 +1,18 @@
 """What a running step sees of its surroundings, and what is left of it when it is cancelled."""
 
 import contextvars
-from collections.abc import Mapping
-from typing import Any
 
 import anyio
 import anyio.lowlevel
 import pytest
 
 from mrtr_tools import Toolbox, ToolError, needs_input, then
-from mrtr_tools.calls import Call, Complete
-from mrtr_tools.keys import generate_key
 from mrtr_tools.runner import handle_call
-from mrtr_tools.state import StateSigner
-from tests.rounds_by_hand import FORMS
+from tests.calls_by_hand import FAILED, SIGNER, call, value
 
 pytestmark = pytest.mark.anyio
 
-SIGNER = StateSigner([generate_key()], "tests")
 TENANT: contextvars.ContextVar[str] = contextvars.ContextVar("tenant", default="nobody")
-FAILED = Complete("The tool failed unexpectedly.", is_error=True)
-
-
-def call(tool: str, arguments: Mapping[str, Any] | None = None, **more: Any) -> Call:
-    return Call(tool, arguments or {}, **{"client": FORMS, **more})
-
-
-async def value(toolbox: Toolbox, request: Call, signer: StateSigner = SIGNER) -> object:
-    reply = await handle_call(toolbox, request, signer)
-    assert isinstance(reply, Complete), reply
-    assert not reply.is_error, reply
-    return reply.value
 
 
 # Context variables

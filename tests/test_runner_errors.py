@@ -1,35 +1,19 @@
 """What goes wrong in a step or with a state: who is told, and what is logged."""
 
 import logging
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import anyio
 import anyio.lowlevel
 import pytest
 
 from mrtr_tools import AskAgain, Toolbox, ToolError, confirm, needs_input, then
-from mrtr_tools.calls import Call, Complete, InputRequired
-from mrtr_tools.keys import generate_key
+from mrtr_tools.calls import Complete
 from mrtr_tools.runner import handle_call
-from mrtr_tools.state import StateSigner
-from tests.rounds_by_hand import FORMS, accept
+from tests.calls_by_hand import FAILED, SIGNER, ask, call
+from tests.rounds_by_hand import accept
 
 pytestmark = pytest.mark.anyio
-
-SIGNER = StateSigner([generate_key()], "tests")
-FAILED = Complete("The tool failed unexpectedly.", is_error=True)
-
-
-def call(tool: str, arguments: Mapping[str, Any] | None = None, **more: Any) -> Call:
-    return Call(tool, arguments or {}, **{"client": FORMS, **more})
-
-
-async def ask(toolbox: Toolbox, request: Call, signer: StateSigner = SIGNER) -> InputRequired:
-    reply = await handle_call(toolbox, request, signer)
-    assert isinstance(reply, InputRequired), reply
-    return reply
 
 
 # Errors

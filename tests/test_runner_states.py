@@ -1,76 +1,20 @@
 """States that the runner takes, refuses and logs."""
 
 import logging
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import anyio
-import anyio.lowlevel
 import pytest
 
-from mrtr_tools import Context, Elicit, Toolbox, confirm, needs_input, then
-from mrtr_tools.calls import Call, Complete, InputRequired
+from mrtr_tools import Context, Toolbox, confirm, needs_input
 from mrtr_tools.errors import InvalidState
 from mrtr_tools.keys import generate_key
 from mrtr_tools.runner import handle_call
 from mrtr_tools.state import StateSigner
-from tests.rounds_by_hand import FORMS, YES, accept
+from tests.calls_by_hand import FAILED, SIGNER, ask, call, flights, value
+from tests.rounds_by_hand import YES, accept
 
 pytestmark = pytest.mark.anyio
-
-SIGNER = StateSigner([generate_key()], "tests")
-FAILED = Complete("The tool failed unexpectedly.", is_error=True)
-
-
-def call(tool: str, arguments: Mapping[str, Any] | None = None, **more: Any) -> Call:
-    return Call(tool, arguments or {}, **{"client": FORMS, **more})
-
-
-async def ask(toolbox: Toolbox, request: Call, signer: StateSigner = SIGNER) -> InputRequired:
-    reply = await handle_call(toolbox, request, signer)
-    assert isinstance(reply, InputRequired), reply
-    return reply
-
-
-async def value(toolbox: Toolbox, request: Call, signer: StateSigner = SIGNER) -> object:
-    reply = await handle_call(toolbox, request, signer)
-    assert isinstance(reply, Complete), reply
-    assert not reply.is_error, reply
-    return reply.value
-
-
-def flights(ran: list[str]) -> Toolbox:
-    toolbox = Toolbox("flights")
-
-    def quote(city: str) -> int:
-        ran.append("quote")
-        return len(city)
-
-    async def seats(city: str) -> Elicit:
-        await anyio.lowlevel.checkpoint()
-        ran.append("seats")
-        return Elicit("Which seat?", choices=["1A", "1B"])
-
-    @toolbox.tool
-    async def book(city: str) -> str:
-        ran.append("book")
-        await anyio.lowlevel.checkpoint()
-        return then(pay, city=city)
-
-    @toolbox.step
-    @needs_input(price=quote, seat=seats)
-    @needs_input(ok=confirm("Pay {price}?"))
-    def pay(city: str, price: int, seat: str) -> str:
-        ran.append("pay")
-        return then(send, text=f"{city} {seat} {price}")
-
-    @toolbox.step
-    async def send(text: str) -> str:
-        ran.append("send")
-        return text
-
-    return toolbox
 
 
 # States
@@ -139,8 +83,8 @@ async def test_a_state_that_came_too_late_is_asked_for_anew_and_after_work_refus
     first = await ask(gate(), request, signer)
     now[0] += 700
     second = await ask(gate(), replace(request, state=first.state, responses={"ok": YES}), signer)
-    assert list(second.requests) == ["ok"]
-    assert await value(gate(), replace(request, state=second.state, responses={"ok": YES}), signer)
+    assert list(second.requests) == ["ok-2"]
+    assert await value(gate(), replace(request, state=second.state, responses={"ok-2": YES}), signer)
     booking = call("book", {"city": "Rome"})
     asked = await ask(flights([]), booking, signer)
     now[0] += 700

@@ -10,7 +10,7 @@ from tests.attacker import Server, accept, message
 
 YES = accept(ok=True)
 
-# Rule 2: arguments are bound, and so are the values of those that were left out
+# Security 2: arguments are bound, and so are the values of those that were left out
 
 
 def transfer(currency: str = "USD", factory=None) -> Toolbox:
@@ -35,7 +35,7 @@ def transfer(currency: str = "USD", factory=None) -> Toolbox:
 
 
 def test_a_default_that_is_made_anew_stays_as_it_was_shown() -> None:
-    """Rule 2: a default_factory gives another day in each round."""
+    """Security 2: a default_factory gives another day in each round."""
     days = iter(range(1, 9))
     server = Server(transfer(factory=lambda: next(days)))
 
@@ -47,7 +47,7 @@ def test_a_default_that_is_made_anew_stays_as_it_was_shown() -> None:
 
 @pytest.mark.parametrize("tool", ["send", "send_later"])
 def test_a_default_that_a_redeploy_changes_stays_as_it_was_shown(tool: str) -> None:
-    """Rule 2: "USD" was shown, the new build says "EUR"; also where it was handed on unchanged."""
+    """Security 2: "USD" was shown, the new build says "EUR"; also where it was handed on unchanged."""
     asked = Server(transfer("USD")).ask(tool, {"amount": 5})
 
     done = Server(transfer("EUR")).end(tool, {"amount": 5}, state=asked.state, ok=YES)
@@ -59,7 +59,10 @@ def test_a_default_that_a_redeploy_changes_stays_as_it_was_shown(tool: str) -> N
     "later", [{"amount": 6}, {"amount": 5, "currency": "USD"}, {"amount": "5"}, {}, {"amount": 5, "x": 1}]
 )
 def test_other_arguments_than_those_shown_are_refused(later: dict[str, object]) -> None:
-    """Rule 2, B17: bound are the raw arguments, also what the tool does not read and what equals a default."""
+    """Security 2: bound are the raw arguments, also what the tool does not read and what equals a default.
+
+    Reported as vikshana/vikshana-graft-app#32.
+    """
     server = Server(transfer())
     asked = server.ask("send", {"amount": 5})
 
@@ -69,7 +72,7 @@ def test_other_arguments_than_those_shown_are_refused(later: dict[str, object]) 
 
 
 def test_an_argument_whose_meaning_changed_is_not_acted_upon() -> None:
-    """Rule 2: a validator looks something up; the same raw argument means another account in the next round."""
+    """Security 2: a validator looks something up; the same raw argument means another account in the next round."""
     names = {"ada": 1}
     toolbox = Toolbox("bank")
 
@@ -85,12 +88,13 @@ def test_an_argument_whose_meaning_changed_is_not_acted_upon() -> None:
 
     again = server.ask("close", {"account": "ada"}, state=asked.state, ok=YES)
 
-    assert message(again, "ok") == "Close account ada#2?"
+    assert message(again, "ok-2") == "Close account ada#2?"
     assert server.ran == []
-    assert server.end("close", {"account": "ada"}, state=again.state, ok=YES).value == "closed ada#2"
+    assert list(server.ask("close", {"account": "ada"}, state=again.state, ok=YES).requests) == ["ok-2"]
+    assert server.end("close", {"account": "ada"}, state=again.state, **{"ok-2": YES}).value == "closed ada#2"
 
 
-# Rule 3: an answer counts once
+# Security 3: an answer counts once
 
 
 def cleaner() -> tuple[Toolbox, list[str]]:
@@ -115,7 +119,7 @@ PATHS = {"paths": ["a", "b", "c"]}
 
 @pytest.mark.parametrize("key", ["ok", "ok-1", "ok-2", "ok-3", "ok-02", "OK-2", "delete.ok", "ok.ok"])
 def test_one_yes_deletes_one_thing(key: str) -> None:
-    """Rule 3: a client that sends all answers so far, and those to questions that will come, was asked once."""
+    """Security 3: a client that sends all answers so far, and those to questions that will come, was asked once."""
     toolbox, deleted = cleaner()
     server = Server(toolbox)
     asked = server.ask("clean", PATHS)
@@ -130,7 +134,7 @@ def test_one_yes_deletes_one_thing(key: str) -> None:
 
 
 def test_a_yes_to_one_step_is_no_yes_to_the_next_with_the_same_name() -> None:
-    """Rule 3: "View?" and then "Delete?"."""
+    """Security 3: "View?" and then "Delete?"."""
     toolbox = Toolbox("files")
 
     @toolbox.tool
@@ -153,7 +157,7 @@ def test_a_yes_to_one_step_is_no_yes_to_the_next_with_the_same_name() -> None:
 
 
 def test_after_ask_again_the_old_answer_does_not_count() -> None:
-    """Rule 3: a repeated old answer is not the new one."""
+    """Security 3: a repeated old answer is not the new one."""
     toolbox = Toolbox("table")
 
     @toolbox.tool
@@ -173,7 +177,7 @@ def test_after_ask_again_the_old_answer_does_not_count() -> None:
 
 
 def test_a_question_that_was_not_answered_keeps_its_key() -> None:
-    """Rule 3: missing or invalid, nothing was accepted under it."""
+    """Security 3: missing or invalid, nothing was accepted under it."""
     toolbox, _ = cleaner()
     server = Server(toolbox)
     asked = server.ask("clean", PATHS)

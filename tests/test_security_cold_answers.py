@@ -1,4 +1,4 @@
-"""Attacks on whole conversations: answers before the question, and what is almost a yes. Security rule 9."""
+"""Attacks on whole conversations: answers before the question, and what is almost a yes. Security 9."""
 
 import pytest
 
@@ -44,7 +44,7 @@ EVERYTHING = {
 
 
 def test_cold_answers_are_for_fixed_forms_of_the_tool_and_nothing_else() -> None:
-    """Rule 9: never a confirm, what a function asks, or a question of a function."""
+    """Security 9: never a confirm, what a function asks, or a question of a function."""
     server = Server(desk())
 
     asked = server.ask("paint", **EVERYTHING)
@@ -56,7 +56,7 @@ def test_cold_answers_are_for_fixed_forms_of_the_tool_and_nothing_else() -> None
 
 
 def test_no_yes_is_taken_before_its_question() -> None:
-    """Rule 9: a model could approve in a person's place; also where everything else was answered cold."""
+    """Security 9: a model could approve in a person's place; also where everything else was answered cold."""
     toolbox = Toolbox("t")
 
     @toolbox.tool(cold_answers=True)
@@ -76,17 +76,17 @@ def test_no_yes_is_taken_before_its_question() -> None:
 
 
 def test_cold_answers_are_not_for_later_steps() -> None:
-    """Rule 9."""
+    """Security 9."""
     assert list(Server(desk()).ask("begin", color=accept(color="red")).requests) == ["color"]
 
 
 def test_without_the_option_no_cold_answer_is_taken() -> None:
-    """Rule 9: answers to what was never asked are not taken."""
+    """Security 9: answers to what was never asked are not taken."""
     assert list(Server(desk(cold=False)).ask("paint", **EVERYTHING).requests) == ["color"]
 
 
 def test_with_a_state_only_open_questions_are_answered() -> None:
-    """Rule 9: later rounds stay pinned, also for a tool that takes cold answers."""
+    """Security 9: later rounds stay pinned, also for a tool that takes cold answers."""
     toolbox = Toolbox("two")
 
     @toolbox.tool(cold_answers=True)
@@ -125,7 +125,7 @@ def test_with_a_state_only_open_questions_are_answered() -> None:
     ],
 )
 def test_a_confirm_fails_closed(almost: object) -> None:
-    """Rule 9: what is not clearly a yes is asked again, three times, and then the call ends."""
+    """Security 9: what is not clearly a yes is asked again, three times, and then the call ends."""
     toolbox = Toolbox("gate")
 
     @toolbox.tool
@@ -145,7 +145,7 @@ def test_a_confirm_fails_closed(almost: object) -> None:
 
 @pytest.mark.parametrize("no", [accept(ok=False), DECLINE, CANCEL, {"action": "decline", "content": {"ok": True}}])
 def test_a_no_with_a_yes_inside_is_a_no(no: object) -> None:
-    """Rule 9, B54: content counts only when the form was accepted."""
+    """Security 9: content counts only when the form was accepted. Reported as Kuadrant/mcp-gateway#1517."""
     toolbox = Toolbox("gate")
 
     @toolbox.tool

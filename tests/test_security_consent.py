@@ -8,7 +8,7 @@ from tests.attacker import Clock, Server, accept
 
 YES = accept(ok=True)
 
-# Rule 8: expired consent, and restarts
+# Security 8: expired consent, and restarts
 
 
 def flights(clock: Clock | None = None, **options) -> tuple[Server, list[str]]:
@@ -38,33 +38,34 @@ ROME = {"city": "Rome"}
 
 
 def test_a_yes_that_comes_too_late_is_asked_for_again() -> None:
-    """Rule 8: else a time to live would mean nothing for consent."""
+    """Security 8: else a time to live would mean nothing for consent."""
     server, bought = flights(ttl=600)
     asked = server.ask("fly", ROME)
     server.clock.now += 700
 
     again = server.ask("fly", ROME, state=asked.state, ok=YES)
 
-    assert (list(again.requests), bought) == (["ok"], [])
-    assert server.end("fly", ROME, state=again.state, ok=YES).value == "flown to Rome"
+    assert (list(again.requests), bought) == (["ok-2"], [])
+    assert list(server.ask("fly", ROME, state=again.state, ok=YES).requests) == ["ok-2"]  # sent again, it is still late
+    assert server.end("fly", ROME, state=again.state, **{"ok-2": YES}).value == "flown to Rome"
 
 
 def test_a_restart_keeps_the_call_id_so_that_a_killed_step_keeps_its_key() -> None:
-    """Rule 8: the effect was done, the process died, the state expired: the next run has the same idempotency key."""
+    """Security 8: the effect was done, the process died, the state expired: the next run has the same key."""
     server, bought = flights(ttl=600)
     asked = server.ask("fly", ROME)
     server.end("fly", ROME, state=asked.state, ok=YES)
     server.clock.now += 700
 
     again = server.ask("fly", ROME, state=asked.state, ok=YES)
-    server.end("fly", ROME, state=again.state, ok=YES)
+    server.end("fly", ROME, state=again.state, **{"ok-2": YES})
 
     assert len(bought) == 2
     assert len(set(bought)) == 1
 
 
 def test_after_a_function_has_run_a_late_yes_ends_the_call() -> None:
-    """Rule 8: what ran cannot be as if it had not."""
+    """Security 8: what ran cannot be as if it had not."""
     server, bought = flights(ttl=600)
     asked = server.ask("search", ROME)
     server.clock.now += 700
@@ -75,7 +76,7 @@ def test_after_a_function_has_run_a_late_yes_ends_the_call() -> None:
 
 
 def test_an_input_function_that_ran_counts_as_well() -> None:
-    """Rule 8: "no step finished" counts the functions of inputs."""
+    """Security 8: "no step finished" counts the functions of inputs."""
     toolbox = Toolbox("shop")
 
     @toolbox.tool
@@ -95,7 +96,7 @@ def test_an_input_function_that_ran_counts_as_well() -> None:
     "wrong", [{"principal": "mallory"}, {"principal": None}, {"arguments": {"city": "Oslo"}}, {"tool": "fly"}]
 )
 def test_a_stolen_state_that_expired_looks_like_a_forged_one(wrong: dict[str, object]) -> None:
-    """Rule 8: only who passes every binding learns that it expired."""
+    """Security 8: only who passes every binding learns that it expired."""
     server, _ = flights(ttl=600)
     asked = server.ask("search", ROME, principal="alice")
     server.clock.now += 700
@@ -112,7 +113,7 @@ def test_a_stolen_state_that_expired_looks_like_a_forged_one(wrong: dict[str, ob
 
 
 def test_after_a_restart_no_earlier_answer_survives() -> None:
-    """Rule 8: as if neither the state nor the answers had come, also with cold answers on."""
+    """Security 8: as if neither the state nor the answers had come, also with cold answers on."""
     toolbox = Toolbox("pair")
 
     @toolbox.tool(cold_answers=True)
@@ -128,11 +129,11 @@ def test_after_a_restart_no_earlier_answer_survives() -> None:
 
     again = server.ask("pair", state=half.state, second=accept(second="b"))
 
-    assert list(again.requests) == ["first", "second"]
+    assert list(again.requests) == ["first-2", "second-2"]
 
 
 def test_a_call_cannot_be_kept_alive_by_never_answering() -> None:
-    """Rule 7: each unanswered round gets a fresh state, and none outlives the age of the call."""
+    """Security 7: each unanswered round gets a fresh state, and none outlives the age of the call."""
     server, bought = flights(ttl=600, max_age=1000)
     asked = server.ask("search", ROME)
     for _ in range(2):
@@ -169,7 +170,7 @@ TEN = {"amount": 10}
 
 
 def test_an_old_state_does_not_jump_over_a_gate_that_is_new() -> None:
-    """Rule 7: the yes that was asked for counts, the one that is new is asked for."""
+    """Security 7: the yes that was asked for counts, the one that is new is asked for."""
     asked = Server(payments()).ask("pay", TEN)
     new = Server(payments(gate=True))
 
@@ -181,7 +182,7 @@ def test_an_old_state_does_not_jump_over_a_gate_that_is_new() -> None:
 
 
 def test_a_raised_version_takes_no_older_state() -> None:
-    """Rule 7: "a new check before an effect is a new version"; and no newer one, during a rolling deploy."""
+    """Security 7: "a new check before an effect is a new version"; and no newer one, during a rolling deploy."""
     old, new = Server(payments()), Server(payments(version=1))
 
     assert new.refuse("pay", TEN, state=old.ask("pay", TEN).state, ok=YES).data == {"reason": "no_longer_fits"}
@@ -190,7 +191,10 @@ def test_a_raised_version_takes_no_older_state() -> None:
 
 
 def test_a_renamed_step_is_found_by_its_alias_and_its_question_still_stands() -> None:
-    """Rule 7, B35: without the alias the state no longer fits, and never leads to a wrong step."""
+    """Security 7: without the alias the state no longer fits, and never leads to a wrong step.
+
+    Reported as airbytehq/airbyte#13973.
+    """
     asked = Server(payments()).ask("pay", TEN)
 
     assert Server(payments(alias=True)).end("pay", TEN, state=asked.state, ok=YES).value == "paid 10"
@@ -208,7 +212,7 @@ def test_nobody_can_say_yes_to_the_question_of_somebody_else(principal: str | No
 
 
 def test_a_fork_has_the_same_call_id_and_the_same_idempotency_key() -> None:
-    """Rule 5: a client can send a state twice; what must happen once has a key to tell by."""
+    """Security 5: a client can send a state twice; what must happen once has a key to tell by."""
     server, bought = flights()
     asked = server.ask("fly", ROME)
 

@@ -1,4 +1,4 @@
-"""Attacks with large, deep and expensive input. Security rule 21; nothing here measures time."""
+"""Attacks with large, deep and expensive input. Security 21; nothing here measures time."""
 
 from decimal import Decimal
 from typing import Annotated, Any, Literal
@@ -63,13 +63,13 @@ def nested(depth: int) -> Any:
     ],
 )
 def test_a_decimal_of_a_few_characters_cannot_take_minutes(number: str) -> None:
-    """Rule 21: 40 digits, and an exponent of at most 40; `1e3000000` took 217 seconds."""
+    """Security 21: 40 digits, and an exponent of at most 40; `1e3000000` took 217 seconds."""
     assert answered(asking(Decimal), number) == ["value"]
 
 
 @pytest.mark.parametrize("number", ["1e40", "9" * 40, "-1.50", "1e-40", " 2 ", 3, 1.5])
 def test_an_ordinary_decimal_is_taken(number: object) -> None:
-    """Rule 21."""
+    """Security 21."""
     assert answered(asking(Decimal), number) == ([] if isinstance(number, str) else ["value"])
 
 
@@ -98,12 +98,12 @@ def test_an_ordinary_decimal_is_taken(number: object) -> None:
     ],
 )
 def test_an_answer_that_is_too_much_is_asked_again(annotation: object, value: object) -> None:
-    """Rule 21: each answer has a bound, and is not worked on beyond it."""
+    """Security 21: each answer has a bound, and is not worked on beyond it."""
     assert answered(asking(annotation), value) == ["value"]
 
 
 def test_a_text_just_within_the_bound_is_taken() -> None:
-    """Rule 21: 16 KiB, unless the field says how long it may be."""
+    """Security 21: 16 KiB, unless the field says how long it may be."""
     assert answered(asking(str), "x" * 16 * 1024) == []
     assert answered(asking(Annotated[str, Field(max_length=20_000)]), "x" * 20_000) == []
     assert answered(asking(Annotated[str, Field(max_length=5)]), "x" * 6) == ["value"]
@@ -117,7 +117,7 @@ class Slow(BaseModel):
 
 
 def test_a_pattern_that_can_stall_is_refused_when_defined() -> None:
-    """Rule 21: in a form, in an argument, and in what is handed on."""
+    """Security 21: in a form, in an argument, and in what is handed on."""
     for toolbox in (Toolbox("form"), Toolbox("argument")):
 
         def ask(value: Slow) -> str:
@@ -131,12 +131,12 @@ def test_a_pattern_that_can_stall_is_refused_when_defined() -> None:
 
 
 def test_the_same_pattern_in_the_default_engine_does_no_harm() -> None:
-    """Rule 21: linear in the length of the text."""
+    """Security 21: linear in the length of the text."""
     assert answered(asking(Annotated[str, Field(pattern=r"^(\w+\s?)*$")]), "a" * 16_000 + "!") == ["value"]
 
 
 def test_too_many_answers_are_refused_unread() -> None:
-    """Rule 21: 256 answers, 300,000 took a while."""
+    """Security 21: 256 answers, 300,000 took a while."""
     server = asking(str)
     asked = server.ask("tell")
 
@@ -149,7 +149,7 @@ def test_too_many_answers_are_refused_unread() -> None:
 
 @pytest.mark.parametrize("depth", [64, 500])
 def test_arguments_that_are_too_deep_are_refused(depth: int) -> None:
-    """Rule 21: 64 levels, the arguments' own object among them."""
+    """Security 21: 64 levels, the arguments' own object among them."""
     server = asking(str)
 
     with pytest.raises(InvalidParams, match="64"):
@@ -157,7 +157,7 @@ def test_arguments_that_are_too_deep_are_refused(depth: int) -> None:
 
 
 def test_arguments_just_deep_enough_are_taken() -> None:
-    """Rule 21."""
+    """Security 21."""
     assert list(asking(str).ask("tell", {"x": nested(63)}).requests) == ["value"]
 
 
@@ -173,7 +173,7 @@ def test_numbers_that_are_none_are_refused(number: float) -> None:
 @pytest.mark.parametrize("text", ["\ud800", "\udc00\ud800", {"\ud800": 1}, ["\udfff"]])
 @pytest.mark.parametrize("tool", ["plain", "any", "unknown"])
 def test_text_that_is_no_unicode_is_never_a_crash(tool: str, text: object) -> None:
-    """Rule 21: lone surrogates pass some JSON readers; the caller is told, or nothing reads them."""
+    """Security 21: lone surrogates pass some JSON readers; the caller is told, or nothing reads them."""
     toolbox = Toolbox("t")
 
     @toolbox.tool
@@ -198,7 +198,7 @@ def test_text_that_is_no_unicode_is_never_a_crash(tool: str, text: object) -> No
 
 
 def test_a_group_asks_for_at_most_32_inputs() -> None:
-    """Rule 21."""
+    """Security 21."""
 
     def ask() -> str:
         return ""
@@ -209,7 +209,7 @@ def test_a_group_asks_for_at_most_32_inputs() -> None:
 
 
 def test_a_round_runs_at_most_a_thousand_functions() -> None:
-    """Rule 21, promise 7: a loop without a question ends, and names its step."""
+    """Security 21, promise 7: a loop without a question ends, and names its step."""
     toolbox = Toolbox("t")
 
     @toolbox.tool
@@ -232,12 +232,12 @@ def test_a_round_runs_at_most_a_thousand_functions() -> None:
     "token", ["", "x" * (MAX_TOKEN + 1), "x" * 1_200_000, "." * 90_000, "\ud800", "é" * 100, "A" * 80_000 + "."]
 )
 def test_a_state_that_is_no_state_is_refused_at_once(token: str) -> None:
-    """Rule 21, B29: its length is looked at first."""
+    """Security 21: its length is looked at first. Reported as ChronoAIProject/NyxID#1461."""
     assert asking(str).refuse("tell", state=token).data is None
 
 
 def test_what_a_call_collects_stays_within_the_budget_and_is_told_by_name() -> None:
-    """Rule 21, rule 23: six answers of 16 KiB do not fit a state; the error names inputs, and shows no answer."""
+    """Security 21, 23: six answers of 16 KiB do not fit a state; the error names inputs, and shows no answer."""
     toolbox = Toolbox("t")
     names = [f"part{number}" for number in range(6)]
 
@@ -258,7 +258,7 @@ def test_what_a_call_collects_stays_within_the_budget_and_is_told_by_name() -> N
 
 
 def test_a_question_with_too_many_choices_to_keep_ends_the_call_with_a_reason() -> None:
-    """Rule 21: choices are kept in the state, which has a budget."""
+    """Security 21: choices are kept in the state, which has a budget."""
     toolbox = Toolbox("t")
 
     @toolbox.tool
@@ -273,7 +273,7 @@ def test_a_question_with_too_many_choices_to_keep_ends_the_call_with_a_reason() 
 
 
 def test_a_slow_validator_is_not_reached_by_an_answer_that_is_too_long() -> None:
-    """Rule 21: the bound comes first."""
+    """Security 21: the bound comes first."""
     reached: list[int] = []
     toolbox = Toolbox("t")
 

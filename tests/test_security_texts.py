@@ -1,4 +1,4 @@
-"""Attacks through texts: what arguments and answers do to the dialog that a person has to trust. Security rule 6."""
+"""Attacks through texts: what arguments and answers do to the dialog that a person has to trust. Security 6."""
 
 from dataclasses import dataclass
 
@@ -33,7 +33,7 @@ def trip() -> Toolbox:
     "destination", [SPLIT, BIDI + "Rome" + BIDI, "\x1b[2J\x00\x9b", "a\U000e0041\u00adb", "\u061c\u180e"]
 )
 def test_an_argument_cannot_break_or_turn_the_line_of_a_question(destination: str) -> None:
-    """Rule 6: controls, newlines, bidi and zero-width characters are escaped."""
+    """Security 6: controls, newlines, bidi and zero-width characters are escaped."""
     asked = Server(trip()).ask("fly", {"destination": destination, "price": 900})
 
     assert unseen(message(asked, "ok")) == []
@@ -42,7 +42,7 @@ def test_an_argument_cannot_break_or_turn_the_line_of_a_question(destination: st
 
 @pytest.mark.parametrize("destination", ["x" * 100_000, "\n" * 100_000, "\u202e" * 100_000, "👩‍👩‍👧" * 5000])
 def test_an_argument_cannot_push_the_price_out_of_sight(destination: str) -> None:
-    """Rule 6: an interpolated value has at most 200 characters."""
+    """Security 6: an interpolated value has at most 200 characters."""
     asked = Server(trip()).ask("fly", {"destination": destination, "price": 900})
 
     assert message(asked, "ok").endswith("… for 900 EUR?")
@@ -62,7 +62,7 @@ def test_an_argument_cannot_push_the_price_out_of_sight(destination: str) -> Non
     ],
 )
 def test_what_fills_a_template_is_no_template(hostile: str) -> None:
-    """Rule 6: an argument with braces is shown as it is."""
+    """Security 6: an argument with braces is shown as it is."""
     asked = Server(trip()).ask("fly", {"destination": hostile, "price": 900})
 
     assert message(asked, "ok") == f"Fly to {hostile} for 900 EUR?"
@@ -91,7 +91,7 @@ def test_what_fills_a_template_is_no_template(hostile: str) -> None:
     ],
 )
 def test_a_template_that_reaches_too_far_is_refused_when_defined(text: str) -> None:
-    """Rule 6: plain names and attributes without underscores, and only parameters that are known by then."""
+    """Security 6: plain names and attributes without underscores, and only parameters that are known by then."""
     toolbox = Toolbox("t")
 
     def ask(a: str, c: str) -> str:
@@ -140,7 +140,7 @@ def booking() -> Toolbox:
 
 
 def test_the_reason_for_asking_again_is_never_formatted() -> None:
-    """Rule 6: the answer `{book.__globals__[SIGNING_KEY]}` once printed the key."""
+    """Security 6: the answer `{book.__globals__[SIGNING_KEY]}` once printed the key."""
     server = Server(booking())
     asked = server.ask("book")
 
@@ -152,7 +152,7 @@ def test_the_reason_for_asking_again_is_never_formatted() -> None:
 
 @pytest.mark.parametrize("hostile", [SPLIT, BIDI, "\n" * 10_000])
 def test_the_reason_for_asking_again_is_one_line_of_its_own(hostile: str) -> None:
-    """Rule 6: an answer that comes back in a reason cannot write a question of its own."""
+    """Security 6: an answer that comes back in a reason cannot write a question of its own."""
     server = Server(booking())
     asked = server.ask("book")
 
@@ -165,7 +165,7 @@ def test_the_reason_for_asking_again_is_one_line_of_its_own(hostile: str) -> Non
 
 
 def test_a_text_that_an_input_function_returns_is_a_value() -> None:
-    """Rule 6: it is no question, and it is no template where it is shown."""
+    """Security 6: it is no question, and it is no template where it is shown."""
     asked = Server(booking()).ask("keep", {"text": "{note} {text}"})
 
     assert list(asked.requests) == ["ok"]
@@ -173,14 +173,14 @@ def test_a_text_that_an_input_function_returns_is_a_value() -> None:
 
 
 def test_a_question_that_a_function_made_is_sent_as_it_is() -> None:
-    """Rule 6: function results are never formatted."""
+    """Security 6: function results are never formatted."""
     asked = Server(booking()).ask("made", {"text": "x"})
 
     assert message(asked, "note") == "Is it {text} or {0.__class__}?"
 
 
 def test_what_was_handed_on_is_shown_with_the_same_care() -> None:
-    """Rule 6: a hostile value does not become harmless on its way through a step."""
+    """Security 6: a hostile value does not become harmless on its way through a step."""
     asked = Server(booking()).ask("find", {"number": SPLIT + BIDI})
 
     assert unseen(message(asked, "row")) == []
@@ -188,7 +188,7 @@ def test_what_was_handed_on_is_shown_with_the_same_care() -> None:
 
 
 def test_a_validators_words_about_an_answer_are_shown_with_the_same_care() -> None:
-    """Rule 6: a model's own message may quote the answer."""
+    """Security 6: a model's own message may quote the answer."""
 
     class Guest(BaseModel):
         name: str
@@ -216,7 +216,7 @@ def test_a_validators_words_about_an_answer_are_shown_with_the_same_care() -> No
 
 
 def test_a_misfit_does_not_repeat_the_answer() -> None:
-    """Rule 6: nothing of it has a place in the dialog."""
+    """Security 6: nothing of it has a place in the dialog."""
     server = Server(booking())
     asked = server.ask("find", {"number": "LH1"})
 

@@ -42,7 +42,7 @@ def box():
 )
 @pytest.mark.parametrize("mark", ["tool", "step"])
 def test_a_parameter_that_cannot_be_given_by_name_as_json_is_refused(box, mark, signature, words):
-    """B97; promise 9."""
+    """Reported as cuga-project/cuga-agent#590; promise 9."""
 
     class Plain: ...
 
@@ -147,7 +147,7 @@ def test_a_method_registered_in_the_body_of_its_class_is_refused(box):
 
 
 def test_a_wrapper_that_hides_what_it_wraps_is_refused_with_advice(box):
-    """B91: never a schema with args and kwargs."""
+    """Reported as xing5/mcp-google-sheets#65: never a schema with args and kwargs."""
 
     def logged(function: Callable[..., str]) -> Callable[..., str]:
         def wrapper(*args: Any, **kwargs: Any) -> str:

@@ -121,7 +121,7 @@ async def pay(amount: int, region: str, *, note: str = "none") -> str:
 
 
 def test_a_partial_hides_its_bound_argument_and_uses_it(box):
-    """B92; an argument of that name is never read."""
+    """Reported as PrefectHQ/fastmcp#3870; an argument of that name is never read."""
     for region in ("eu", "us"):
         box.tool(functools.partial(pay, region=region), name=f"pay_{region}")
 
@@ -156,7 +156,7 @@ def test_a_partial_is_a_target_of_then(box):
 
 
 def test_mutable_defaults_are_not_shared(box):
-    """B97."""
+    """Reported as cuga-project/cuga-agent#590."""
 
     @box.tool
     @needs_input(kinds="Which?", only_if=lambda: False)

@@ -91,7 +91,7 @@ def test_an_empty_progress_and_a_call_of_nobody_come_back():
 
 
 def test_the_first_state_of_a_call_dates_its_birth_and_later_ones_keep_it():
-    """Rule 7."""
+    """Security 7."""
     clock, p = Clock(NOON + 0.9), Progress()
     state = signer(clock=clock)
     first = state.dumps(p, CALL)
@@ -140,7 +140,7 @@ def test_what_is_minted_without_sealing_is_pinned_to_the_character():
 
 @pytest.mark.parametrize("seal", [True, False])
 def test_every_change_of_one_character_is_refused(seal):
-    """Rule 15: all characters of the alphabet and some others at every place of one token."""
+    """Security 15: all characters of the alphabet and some others at every place of one token."""
     state = signer(seal=seal)
     token = state.dumps(progress(), CALL)
     for at in range(len(token)):
@@ -150,7 +150,7 @@ def test_every_change_of_one_character_is_refused(seal):
 
 
 def test_every_flipped_bit_is_refused():
-    """Rule 15 and B24."""
+    """Security 15. Reported as pallets/itsdangerous#11."""
     state = signer()
     token = state.dumps(progress(), CALL)
     for at in range(len(token)):
@@ -159,7 +159,7 @@ def test_every_flipped_bit_is_refused():
 
 
 def test_every_truncation_is_refused_at_both_ends_and_in_the_middle():
-    """Rule 15."""
+    """Security 15."""
     state = signer()
     token = state.dumps(progress(), CALL)
     for at in range(len(token)):
@@ -173,7 +173,7 @@ def test_every_truncation_is_refused_at_both_ends_and_in_the_middle():
     "junk", ["!", "\0", " ", "\n", "=", "A", ".", "é", "\u200b", "\ud800", "A" * 4, "!" * 4, " " * 4000]
 )
 def test_junk_at_any_place_is_refused(junk):
-    """Rule 15: itsdangerous skips it inside a signature."""
+    """Security 15: itsdangerous skips it inside a signature."""
     state = signer()
     token = state.dumps(progress(), CALL)
     places = range(len(token) + 1) if len(junk) < 5 else (0, 5, len(token) - 20, len(token))
@@ -182,7 +182,7 @@ def test_junk_at_any_place_is_refused(junk):
 
 
 def test_itsdangerous_would_take_what_is_refused_here():
-    """Rule 15: why `unsign` is never called."""
+    """Security 15: why `unsign` is never called."""
     plain = Signer("secret")
     body, signature = plain.sign("body").split(b".")
     assert plain.unsign(body + b"." + signature[:9] + b"!!!!" + signature[9:]) == b"body"
@@ -190,7 +190,7 @@ def test_itsdangerous_would_take_what_is_refused_here():
 
 
 def test_two_tokens_do_not_combine():
-    """Rule 15."""
+    """Security 15."""
     state = signer()
     one, two = state.dumps(progress(), CALL), state.dumps(progress(), CALL)
     (body, signature), (other_body, other_signature) = one.split("."), two.split(".")
@@ -207,7 +207,7 @@ def test_two_tokens_do_not_combine():
 
 
 def test_a_token_has_one_spelling():
-    """Rule 15: the other alphabet, padding, spare bits, cases and escapes all decode alike somewhere."""
+    """Security 15: the other alphabet, padding, spare bits, cases and escapes all decode alike somewhere."""
     state = signer()
     for _ in range(50):
         token = state.dumps(progress(), CALL)
@@ -225,7 +225,7 @@ def test_a_token_has_one_spelling():
 
 
 def test_spare_bits_are_refused_even_under_a_genuine_signature():
-    """Rule 15: one spelling even for the holder of a key, so that a ledger by token would be sound."""
+    """Security 15: one spelling even for the holder of a key, so that a ledger by token would be sound."""
     state = signer()
     raw = unsealed(state.dumps(progress(), CALL))
     while len(raw) % 3 == 0:
@@ -240,7 +240,7 @@ def test_spare_bits_are_refused_even_under_a_genuine_signature():
 
 @pytest.mark.parametrize("token", [None, 5, b"AQ.AQ", ["a"], {}, "", True])
 def test_what_is_no_text_is_refused_first(token):
-    """Rule 8."""
+    """Security 8."""
     assert reason(signer(), token) == "length"
 
 
@@ -256,7 +256,10 @@ def test_what_is_longer_than_any_state_is_refused_before_it_is_decoded():
 @pytest.mark.parametrize("seal", [True, False])
 @pytest.mark.parametrize(("what", "other"), OTHERS.items())
 def test_a_state_does_not_open_for_another_call(what, other, seal):
-    """Rule 8, B17 (other arguments) and B18 (another tool, or a prompt of the same name)."""
+    """Security 8: among others, other arguments, another tool, a prompt of the same name.
+
+    Reported as vikshana/vikshana-graft-app#32, cds-snc/notification-api#1782.
+    """
     state = signer(seal=seal)
     assert reason(state, state.dumps(progress(), CALL), other) == what
     assert reason(state, state.dumps(progress(), other), CALL) == what
@@ -274,14 +277,14 @@ def test_a_state_does_not_open_for_another_audience_of_the_same_key(seal):
     ("minted_by", "sent_by"), [(None, "alice"), ("alice", None), ("", None), (None, ""), (None, "None"), ("a", "A")]
 )
 def test_a_principal_that_appears_or_goes_away_is_refused(minted_by, sent_by):
-    """Rule 12: drift between nobody and somebody."""
+    """Security 12: drift between nobody and somebody."""
     state = signer()
     token = state.dumps(progress(), replace(CALL, principal=minted_by))
     assert reason(state, token, replace(CALL, principal=sent_by)) == "principal"
 
 
 def test_the_digest_of_a_principal_differs_from_call_to_call():
-    """Rule 12: it is salted, so that unsealed states do not tell who is who."""
+    """Security 12: it is salted, so that unsealed states do not tell who is who."""
     state = signer(seal=False)
     one, two, other = (from_json(unsealed(state.dumps(Progress(), CALL))[5:])[-1] for _ in range(3))
     assert len({one, two, other}) == 3
@@ -299,7 +302,7 @@ def test_the_digest_of_a_principal_differs_from_call_to_call():
     ],
 )
 def test_arguments_may_be_spelled_anew(sent, sent_again):
-    """Rule 18: what JavaScript and others do to the same values."""
+    """Security 18: what JavaScript and others do to the same values."""
     state = signer()
     token = state.dumps(progress(), replace(CALL, arguments=sent))
     assert not state.loads(token, replace(CALL, arguments=sent_again)).expired
@@ -319,7 +322,7 @@ def test_arguments_may_be_spelled_anew(sent, sent_again):
     ],
 )
 def test_arguments_with_another_meaning_are_refused(sent, sent_again):
-    """Rule 18 and B17."""
+    """Security 18. Reported as vikshana/vikshana-graft-app#32."""
     state = signer()
     token = state.dumps(progress(), replace(CALL, arguments=sent))
     assert reason(state, token, replace(CALL, arguments=sent_again)) == "arguments"
@@ -327,13 +330,13 @@ def test_arguments_with_another_meaning_are_refused(sent, sent_again):
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")])
 def test_arguments_without_a_digest_make_no_call(number):
-    """Rule 18."""
+    """Security 18."""
     with pytest.raises(InvalidParams, match="not finite"):
         replace(CALL, arguments={"a": [number]})
 
 
 def test_the_checks_come_in_the_order_of_the_reasons():
-    """Rule 8: of two things that are wrong, the earlier one is named."""
+    """Security 8: of two things that are wrong, the earlier one is named."""
     clock = Clock(NOON + 2 * LEEWAY)
     ahead, here = signer(KEY, clock=clock), signer(KEY)
     wrong = CALL
@@ -371,14 +374,14 @@ def test_the_checks_come_in_the_order_of_the_reasons():
     ],
 )
 def test_a_genuine_state_in_another_format_is_refused(payload):
-    """Rule 8."""
+    """Security 8."""
     state = signer()
     assert reason(state, minted(state, *payload)) == "format"
 
 
 @pytest.mark.parametrize("payload", [b"", b"{", b"null", b"NaN", b"\xff", b"[" * 2000, b"[1]x"])
 def test_a_genuine_state_that_is_no_json_of_ours_is_refused(payload):
-    """Rule 8: one error for whatever goes wrong inside."""
+    """Security 8: one error for whatever goes wrong inside."""
     state = signer()
     assert reason(state, signed(state, state._signing.close(payload))) == "format"
 
@@ -388,14 +391,14 @@ def test_a_genuine_state_that_is_no_json_of_ours_is_refused(payload):
 
 @pytest.mark.parametrize("ahead", [1, 2, LEEWAY])
 def test_a_clock_that_is_a_little_ahead_does_no_harm(ahead):
-    """B20."""
+    """Reported as pallets/itsdangerous#400."""
     token = signer(clock=Clock(NOON + ahead)).dumps(progress(), CALL)
     assert not signer().loads(token, CALL).expired
 
 
 @pytest.mark.parametrize("ahead", [LEEWAY + 1, 24 * 3600, 10**9])
 def test_a_state_from_the_future_is_refused(ahead):
-    """B21."""
+    """Reported as pallets/itsdangerous#126."""
     token = signer(clock=Clock(NOON + ahead)).dumps(progress(), CALL)
     assert reason(signer(), token) == "future"
 
@@ -404,7 +407,7 @@ def test_a_state_from_the_future_is_refused(ahead):
     ("age", "expired"), [(0, False), (600 + LEEWAY, False), (600 + LEEWAY + 1, True), (10**9, True)]
 )
 def test_a_state_expires_a_leeway_after_its_ttl(age, expired):
-    """Rule 8 and B24: clocks may differ in both directions."""
+    """Security 8: clocks may differ in both directions. Reported as pallets/itsdangerous#11."""
     clock = Clock()
     state = signer(ttl=600, clock=clock)
     token = state.dumps(progress(), CALL)
@@ -413,7 +416,7 @@ def test_a_state_expires_a_leeway_after_its_ttl(age, expired):
 
 
 def test_an_expired_state_still_tells_its_progress():
-    """Rule 8: a restart keeps the id of the call."""
+    """Security 8: a restart keeps the id of the call."""
     clock, before = Clock(), progress()
     state = signer(clock=clock)
     token = state.dumps(before, CALL)
@@ -423,7 +426,7 @@ def test_an_expired_state_still_tells_its_progress():
 
 @pytest.mark.parametrize(("what", "other"), OTHERS.items())
 def test_a_stolen_expired_state_is_refused_like_a_forged_one(what, other):
-    """Rule 8 and B24: only the call it belongs to learns that it expired."""
+    """Security 8: only the call it belongs to learns that it expired. Reported as pallets/itsdangerous#11."""
     clock = Clock()
     state = signer(clock=clock)
     token = state.dumps(progress(), CALL)
@@ -433,13 +436,13 @@ def test_a_stolen_expired_state_is_refused_like_a_forged_one(what, other):
 
 
 def test_a_lowered_ttl_works_at_once():
-    """Rule 7: the reader's ttl counts."""
+    """Security 7: the reader's ttl counts."""
     token = signer(ttl=3600).dumps(progress(), CALL)
     assert signer(ttl=60, clock=Clock(NOON + 200)).loads(token, CALL).expired
 
 
 def test_asking_again_and_again_does_not_prolong_a_call_beyond_its_max_age():
-    """Rule 7: a ttl of 600 s lived for hours by not answering."""
+    """Security 7: a ttl of 600 s lived for hours by not answering."""
     clock, p = Clock(), progress()
     state = signer(ttl=600, max_age=3600, clock=clock)
     lives = []
@@ -453,7 +456,7 @@ def test_asking_again_and_again_does_not_prolong_a_call_beyond_its_max_age():
 
 @pytest.mark.parametrize(("ttl", "max_age"), [(600, 24 * 3600), (24 * 3600, 24 * 3600), (7 * 24 * 3600, 7 * 24 * 3600)])
 def test_a_call_may_take_a_day_or_the_ttl_when_that_is_longer(ttl, max_age):
-    """Rule 7."""
+    """Security 7."""
     assert signer(ttl=ttl).max_age == max_age
 
 
@@ -462,14 +465,20 @@ def test_a_call_may_take_a_day_or_the_ttl_when_that_is_longer(ttl, max_age):
 
 @pytest.mark.parametrize("older", [[], [OLD]])
 def test_another_process_with_a_key_of_its_own_says_unknown_key_in_the_log(older):
-    """B15, B32 and rule 14: two replicas without a common key; the wire says the same as for a forged state."""
+    """Security 14: two replicas without a common key; the wire says the same as for a forged state.
+
+    Reported as overture-stack/arranger#1099, modelcontextprotocol/csharp-sdk#1876.
+    """
     token = signer(KEY).dumps(progress(), CALL)
     assert reason(signer(NEW, *older), token) == "unknown_key"
     assert "another process made its own key" in REASONS["unknown_key"]
 
 
 def test_rotation_in_its_three_phases_refuses_nobody():
-    """B23 and rule 14: in the middle of each deployment some machines are one phase behind."""
+    """Security 14: in the middle of each deployment some machines are one phase behind.
+
+    Reported as pallets/werkzeug#31.
+    """
     phases = [[OLD], [OLD, NEW], [NEW, OLD], [NEW]]
     for before, after in ((0, 1), (1, 2)):
         one, two = signer(*phases[before]), signer(*phases[after])
@@ -480,12 +489,12 @@ def test_rotation_in_its_three_phases_refuses_nobody():
 
 
 def test_rotation_without_its_first_phase_says_unknown_key():
-    """B23: A signs with the new key, B does not have it yet."""
+    """Reported as pallets/werkzeug#31: A signs with the new key, B does not have it yet."""
     assert reason(signer(OLD), signer(NEW, OLD).dumps(progress(), CALL)) == "unknown_key"
 
 
 def test_the_first_key_signs():
-    """Rule 14: itsdangerous signs with the last of a list."""
+    """Security 14: itsdangerous signs with the last of a list."""
     token = signer(NEW, OLD).dumps(progress(), CALL)
     assert signer(NEW).loads(token, CALL)
     assert reason(signer(OLD), token) == "unknown_key"
@@ -493,7 +502,7 @@ def test_the_first_key_signs():
 
 
 def test_nothing_signed_by_a_retired_key_is_taken_however_it_is_dated():
-    """Rule 14: whoever has a leaked key can date a state as they like."""
+    """Security 14: whoever has a leaked key can date a state as they like."""
     clock = Clock()
     token = signer(OLD, clock=Clock(NOON + LEEWAY)).dumps(progress(), CALL)
     state = signer(NEW, read_key(OLD, accept_until=NOON), clock=clock)
@@ -503,13 +512,13 @@ def test_nothing_signed_by_a_retired_key_is_taken_however_it_is_dated():
 
 
 def test_the_key_that_signs_cannot_be_retired():
-    """Rule 14."""
+    """Security 14."""
     with pytest.raises(InvalidKey, match="put the new key before it"):
         signer(read_key(KEY, accept_until=NOON), NEW)
 
 
 def test_two_keys_with_one_id_are_refused():
-    """Rule 14: the id finds one key. These two were searched for."""
+    """Security 14: the id finds one key. These two were searched for."""
     one, two = (raw_key(b"key of the id test, number " + number) for number in (b"00014226", b"00087659"))
     assert signer(one).key_id == signer(two).key_id
     with pytest.raises(InvalidKey, match="key 2 of keys has the id of another one"):
@@ -525,7 +534,7 @@ def test_bad_keys_are_refused_when_the_signer_is_made(keys):
 
 @pytest.mark.parametrize("audience", ["", " ", None, 5, b"shop"])
 def test_an_audience_is_a_name(audience):
-    """Rule 16."""
+    """Security 16."""
     with pytest.raises(ValueError, match="audience must name the server"):
         StateSigner([KEY], audience)
 
@@ -533,7 +542,7 @@ def test_an_audience_is_a_name(audience):
 @pytest.mark.parametrize("name", ["ttl", "max_age"])
 @pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf"), True, "600"])
 def test_lifetimes_are_positive_numbers_of_seconds(name, seconds):
-    """Rule 7."""
+    """Security 7."""
     with pytest.raises(ValueError, match=f"{name} must be a positive number of seconds"):
         signer(**{name: seconds})
 
@@ -548,7 +557,7 @@ def test_a_signer_reads_the_time_of_the_system_by_default():
 
 
 def test_a_sealed_state_shows_nothing_and_is_never_the_same():
-    """Rule 16."""
+    """Security 16."""
     state, p = signer(), progress(carried={"secret": "needle-in-the-hay"})
     tokens = [state.dumps(p, CALL) for _ in range(20)]
     raws = [unsealed(token) for token in tokens]
@@ -557,7 +566,7 @@ def test_a_sealed_state_shows_nothing_and_is_never_the_same():
 
 
 def test_a_token_is_laid_out_as_documented():
-    """Rule 16: format and key id in front, no names of algorithms."""
+    """Security 16: format and key id in front, no names of algorithms."""
     state = signer()
     p = progress()
     sealed, plain = state.dumps(p, CALL), signer(seal=False).dumps(p, CALL)
@@ -568,7 +577,7 @@ def test_a_token_is_laid_out_as_documented():
 
 
 def test_format_key_id_and_salt_are_under_the_seal_as_well():
-    """Rule 16: even the holder of a signing key cannot move a ciphertext."""
+    """Security 16: even the holder of a signing key cannot move a ciphertext."""
     state = signer(KEY, OLD, accept_unsealed=True)
     raw = unsealed(state.dumps(progress(), CALL))
     other = bytes.fromhex(signer(OLD).key_id)
@@ -580,7 +589,7 @@ def test_format_key_id_and_salt_are_under_the_seal_as_well():
 
 
 def test_sealed_and_unsealed_states_are_signed_by_different_keys():
-    """Rule 16: relabelling one as the other breaks its signature."""
+    """Security 16: relabelling one as the other breaks its signature."""
     state = signer(accept_unsealed=True)
     for token, form in ((state.dumps(progress(), CALL), PLAIN), (signer(seal=False).dumps(progress(), CALL), SEALED)):
         body = base64.urlsafe_b64encode(form + unsealed(token)[1:]).rstrip(b"=").decode()
@@ -588,7 +597,7 @@ def test_sealed_and_unsealed_states_are_signed_by_different_keys():
 
 
 def test_an_unknown_format_is_refused():
-    """Rule 16."""
+    """Security 16."""
     state = signer()
     raw = unsealed(state.dumps(progress(), CALL))
     for form in [0, *range(3, 256)]:
@@ -597,19 +606,19 @@ def test_an_unknown_format_is_refused():
 
 
 def test_a_sealing_server_takes_unsealed_states_only_when_told_to():
-    """Rule 16: the change-over."""
+    """Security 16: the change-over."""
     token = signer(seal=False).dumps(progress(), CALL)
     assert reason(signer(), token) == "seal"
     assert not signer(accept_unsealed=True).loads(token, CALL).expired
 
 
 def test_a_server_that_does_not_seal_takes_sealed_states():
-    """Rule 16: the change-over in the other direction."""
+    """Security 16: the change-over in the other direction."""
     assert not signer(seal=False).loads(signer().dumps(progress(), CALL), CALL).expired
 
 
 def test_a_server_that_accepts_unsealed_states_seals_its_own():
-    """Rule 16."""
+    """Security 16."""
     assert unsealed(signer(accept_unsealed=True).dumps(progress(), CALL))[:1] == SEALED
 
 
@@ -618,7 +627,7 @@ def test_a_server_that_accepts_unsealed_states_seals_its_own():
 
 @pytest.mark.parametrize("seal", [True, False])
 def test_the_length_of_a_state_tells_nothing_but_the_length_of_its_content(seal):
-    """Rule 17: no compression, so guessing a secret byte by byte shows nothing."""
+    """Security 17: no compression, so guessing a secret byte by byte shows nothing."""
     state = signer(seal=seal)
     secret = os.urandom(8).hex()
     lengths = {
@@ -629,7 +638,7 @@ def test_the_length_of_a_state_tells_nothing_but_the_length_of_its_content(seal)
 
 
 def test_a_state_too_large_names_size_limit_and_the_largest_values():
-    """B27, and rule 23: never what they hold."""
+    """Security 23: never what they hold. Reported as agentgateway/agentgateway#3578."""
     p = progress(
         carried={"report": "r" * 3 * 2**20, "tiny": 1},
         defaults={"template": "t" * 2000},
@@ -651,7 +660,7 @@ def test_a_state_too_large_for_other_reasons_says_so():
 
 @pytest.mark.parametrize("seal", [True, False])
 def test_the_budget_is_of_uncompressed_bytes_and_the_longest_state_opens(seal):
-    """Rule 17: at the limit to the byte; letters outside ASCII count as they are encoded."""
+    """Security 17: at the limit to the byte; letters outside ASCII count as they are encoded."""
     state = signer(seal=seal)
     room = MAX_PAYLOAD - len(unsealed(signer(seal=False).dumps(progress(carried={"x": ""}), CALL))) + 5
     fits = progress(carried={"x": "é" * (room // 2) + "e" * (room % 2)})
@@ -681,7 +690,7 @@ def test_no_repr_and_no_error_shows_a_token_or_what_is_in_it():
 
 
 def test_a_log_line_has_key_length_and_digest_of_a_token_and_no_more():
-    """Rule 23."""
+    """Security 23."""
     state = signer()
     token = state.dumps(progress(), CALL)
     line = describe(token)
@@ -692,7 +701,7 @@ def test_a_log_line_has_key_length_and_digest_of_a_token_and_no_more():
 
 @pytest.mark.parametrize("token", ["", "!", "é", "\ud800" * 9, "AAAA", ".", "a\n" * 9])
 def test_a_log_line_is_made_of_anything_and_quotes_nothing(token):
-    """Rule 23."""
+    """Security 23."""
     line = describe(token)
     assert line.isascii()
     assert line.isprintable()

@@ -115,7 +115,7 @@ def test_an_input_function_takes_the_context_and_its_own_defaults(box):
 
 
 def test_a_text_that_an_input_function_returns_is_the_value(box):
-    """Security rule 6: never a template."""
+    """Security 6: never a template."""
 
     @box.tool
     @needs_input(login=lambda: "{new}")

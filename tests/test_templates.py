@@ -40,7 +40,7 @@ def test_doubled_braces_are_braces():
     ],
 )
 def test_anything_but_plain_names_and_attributes_is_refused(text: str):
-    """Security rule 6: a template cannot reach into objects."""
+    """Security 6: a template cannot reach into objects."""
     with pytest.raises(TemplateError, match=r"must be a parameter|plain format"):
         Template(text)
 
@@ -52,14 +52,14 @@ def test_a_stray_brace_is_refused_with_the_way_out(text: str):
 
 
 def test_an_answer_that_looks_like_a_template_stays_text():
-    """Security rule 6: values are never formatted again."""
+    """Security 6: values are never formatted again."""
     assert Template("{who} is full").fill({"who": "{flight.f.__globals__[SIGNING_KEY]}"}) == (
         "{flight.f.__globals__[SIGNING_KEY]} is full"
     )
 
 
 def test_a_value_cannot_break_the_line_or_hide_text():
-    """Security rule 6: newlines, controls, bidi and zero-width characters are escaped."""
+    """Security 6: newlines, controls, bidi and zero-width characters are escaped."""
     hostile = "Paris for 9 EUR?\n\nRefundable.\r\t\x1b[2J\u202e\u200b\u2028\ufeff\u00ad\U000e0041\ud800"
     filled = Template("Fly to {city}?").fill({"city": hostile})
 
@@ -69,7 +69,7 @@ def test_a_value_cannot_break_the_line_or_hide_text():
 
 
 def test_a_value_is_cut_at_200_characters():
-    """Security rule 6: a long value cannot push the question out of sight."""
+    """Security 6: a long value cannot push the question out of sight."""
     filled = Template("{a} and {b}").fill({"a": "x" * 200, "b": "y" * 5000})
 
     assert filled == "x" * 200 + " and " + "y" * 199 + "…"

@@ -236,7 +236,7 @@ def test_an_annotation_that_json_cannot_hold_is_refused_at_definition(annotation
 
 
 def test_nan_and_infinity_are_refused_and_never_become_null() -> None:
-    """B66."""
+    """Reported as pydantic/pydantic#7007."""
 
     class State(BaseModel):
         x: float
@@ -248,13 +248,13 @@ def test_nan_and_infinity_are_refused_and_never_become_null() -> None:
 
 
 def test_an_enum_with_tuple_values_is_refused_with_the_way_out() -> None:
-    """B84: it is no use at the second round only."""
+    """Reported as pydantic/pydantic#12828: it is no use at the second round only."""
     with pytest.raises(NotCarriable, match="give them text or numbers as values"):
         Codec(list[Point])
 
 
 def test_a_type_that_cannot_be_resolved_is_refused_at_definition_not_at_the_second_round() -> None:
-    """B77."""
+    """Reported as pydantic/pydantic#2678."""
 
     class Lost(BaseModel):
         flight: NotThere  # type: ignore[name-defined]  # noqa: F821
@@ -264,7 +264,7 @@ def test_a_type_that_cannot_be_resolved_is_refused_at_definition_not_at_the_seco
 
 
 def test_a_type_that_is_local_to_a_function_is_carried() -> None:
-    """B77."""
+    """Reported as pydantic/pydantic#2678."""
 
     class Inner(BaseModel):
         a: int
@@ -277,19 +277,19 @@ def test_a_type_that_is_local_to_a_function_is_carried() -> None:
 
 
 def test_a_decimal_and_a_zero_are_exact() -> None:
-    """B68."""
+    """Reported as pydantic/pydantic#7457."""
     assert str(Codec(Decimal).load(Codec(Decimal).dump(Decimal("1.10")))) == "1.10"
     assert str(Codec(float).load(Codec(float).dump(-0.0))) == "-0.0"
 
 
 def test_models_travel_under_the_names_of_their_fields() -> None:
-    """B78."""
+    """Reported as pydantic/pydantic-core#327."""
     assert Codec(Aliased).dump(Aliased(numbers="[1]", userLogin="me")) == {"numbers": "[1]", "login": "me"}  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("text", ["YWJj ZA==", "YWJj\nZA==", "YWJjZB==", "!!!!", "a", 5])
 def test_bad_base64_is_refused(text: pydantic.JsonValue) -> None:
-    """B74, B75."""
+    """Reported as pydantic/pydantic-core#1308, pydantic/pydantic#12047."""
     with pytest.raises(ValueError, match="bytes"):
         Codec(bytes).load(text)
 
@@ -306,7 +306,7 @@ def test_an_integer_that_json_readers_do_not_take_is_refused() -> None:
 
 
 def test_integers_beyond_what_javascript_holds_are_exact() -> None:
-    """B80."""
+    """Reported as anthropics/claude-code#78762."""
     codec = Codec(int)
     assert codec.load(codec.dump(7960607143101464576)) == 7960607143101464576
 

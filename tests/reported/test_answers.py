@@ -28,12 +28,12 @@ def answered(server: Server, response: object) -> object:
 @pytest.mark.parametrize("content", [{}, {"content": None}, {"content": {}}, {"content": "x"}])
 @pytest.mark.parametrize("action", ["decline", "cancel"])
 def test_a_refusal_is_one_whatever_its_content(action: str, content: dict[str, Any]) -> None:
-    """B52: `content: null` comes along."""
+    """Reported as modelcontextprotocol/typescript-sdk#966: `content: null` comes along."""
     assert answered(asking(str | Refused), {"action": action, **content}) == f"Refused(action='{action}')"
 
 
 def test_the_content_of_a_decline_is_never_used() -> None:
-    """B54."""
+    """Reported as Kuadrant/mcp-gateway#1517."""
     assert (
         answered(asking(str | Refused), {"action": "decline", "content": {"value": "yes"}})
         == "Refused(action='decline')"
@@ -74,13 +74,16 @@ def test_the_content_of_a_decline_is_never_used() -> None:
     ],
 )
 def test_a_whole_number_is_read_from_text_but_not_guessed_from_it(sent: object, result: str) -> None:
-    """B55, B80: "42" and 42.0 are 42; "42xyz" and 42.5 are asked again; large ones are exact."""
+    """ "42" and 42.0 are 42; "42xyz" and 42.5 are asked again; large ones are exact.
+
+    Reported as QwenLM/qwen-code#4405, anthropics/claude-code#78762.
+    """
     assert answered(asking(int), accept(value=sent)) == result
 
 
 @pytest.mark.parametrize("action", ["reject", "ACCEPT", "Accept", "accepted", "", None, 1, ["accept"], {"accept": 1}])
 def test_an_action_that_the_protocol_does_not_know_is_no_accept(action: object) -> None:
-    """B57: asked again."""
+    """Reported as modelcontextprotocol/inspector#535: asked again."""
     assert answered(asking(str | Refused), {"action": action, "content": {"value": "x"}}) == "asked again"
 
 
@@ -89,7 +92,10 @@ class Killed(BaseException):
 
 
 def test_a_round_that_died_half_way_can_be_sent_again() -> None:
-    """B58, B61: nothing on our side remembers that it was answered."""
+    """Nothing on our side remembers that it was answered.
+
+    Reported as huggingface/chat-ui#2568, artokun/comfyui-mcp#811.
+    """
     toolbox = Toolbox("t")
     tries: list[str] = []
 

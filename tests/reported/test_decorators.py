@@ -44,14 +44,14 @@ def module(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def test_postponed_annotations_work(module: ModuleType) -> None:
-    """B86: `Literal` and the like, on arguments, inputs and what is handed on."""
+    """Reported as PrefectHQ/fastmcp#905: `Literal` and the like, on arguments, inputs and what is handed on."""
     played = Player(module.toolbox).play("order", {"kind": "tea"}, size="L", tip="0.50")
 
     assert played.text == "tea L 2.00 2"
 
 
 def test_names_resolve_in_the_users_module_also_under_a_wrapper_from_elsewhere(module: ModuleType) -> None:
-    """B89: a type imported only there, and a parameter that is not asked for."""
+    """Reported as PrefectHQ/fastmcp#3243: a type imported only there, and a parameter that is not asked for."""
 
     def logged(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
@@ -71,7 +71,7 @@ def test_names_resolve_in_the_users_module_also_under_a_wrapper_from_elsewhere(m
 
 
 def test_one_annotation_that_cannot_be_resolved_is_one_clear_error_and_the_other_tools_stand() -> None:
-    """B88: among five tools."""
+    """Reported as eugeniughelbur/obsidian-second-brain#229: among five tools."""
     toolbox = Toolbox("t")
     functions: dict[str, Any] = {}
     source = "from __future__ import annotations\ndef {name}(a: {kind}) -> str:\n    return a\n"
@@ -93,7 +93,7 @@ def test_one_annotation_that_cannot_be_resolved_is_one_clear_error_and_the_other
 
 
 def test_a_wrapper_that_hides_what_it_wraps_is_refused_with_advice() -> None:
-    """B91: never a schema with args and kwargs."""
+    """Reported as xing5/mcp-google-sheets#65: never a schema with args and kwargs."""
 
     def wrapper(*args: Any, **kwargs: Any) -> str:
         return ""
@@ -103,7 +103,7 @@ def test_a_wrapper_that_hides_what_it_wraps_is_refused_with_advice() -> None:
 
 
 def test_a_partial_hides_and_uses_what_it_binds_and_has_a_name_that_other_processes_know() -> None:
-    """B92."""
+    """Reported as PrefectHQ/fastmcp#3870."""
 
     def build() -> Toolbox:
         toolbox = Toolbox("t")
@@ -134,7 +134,7 @@ def test_a_partial_hides_and_uses_what_it_binds_and_has_a_name_that_other_proces
 
 
 def test_a_partial_of_a_step_with_an_input_still_asks() -> None:
-    """B92: `partial(step, region="eu")`."""
+    """Reported as PrefectHQ/fastmcp#3870: `partial(step, region="eu")`."""
     toolbox = Toolbox("t")
 
     @needs_input(size="Which size?")
@@ -147,7 +147,7 @@ def test_a_partial_of_a_step_with_an_input_still_asks() -> None:
 
 
 def test_a_decorated_function_is_still_a_plain_function() -> None:
-    """B94."""
+    """Reported as PrefectHQ/fastmcp#1116."""
     toolbox = Toolbox("t")
 
     def plain(name: str) -> str:
@@ -164,7 +164,7 @@ def test_a_decorated_function_is_still_a_plain_function() -> None:
 
 @pytest.mark.anyio
 async def test_sync_tools_run_beside_each_other_and_beside_async_ones() -> None:
-    """B95: three calls that can end only together."""
+    """Reported as modelcontextprotocol/python-sdk#1646: three calls that can end only together."""
     toolbox = Toolbox("t")
     meeting, loop_goes_on = threading.Barrier(2), threading.Event()
 
@@ -193,7 +193,7 @@ async def test_sync_tools_run_beside_each_other_and_beside_async_ones() -> None:
 
 
 def test_keyword_only_parameters_and_defaults_work_and_no_default_is_shared() -> None:
-    """B97."""
+    """Reported as cuga-project/cuga-agent#590."""
     toolbox = Toolbox("t")
 
     @toolbox.tool
@@ -208,7 +208,10 @@ def test_keyword_only_parameters_and_defaults_work_and_no_default_is_shared() ->
 
 
 def test_parameters_that_take_anything_are_refused_with_a_reason() -> None:
-    """B97: `*args`, `**kwargs`, and positional-only, for tools, steps and input functions."""
+    """`*args`, `**kwargs`, and positional-only, for tools, steps and input functions.
+
+    Reported as cuga-project/cuga-agent#590.
+    """
 
     def many(*args: str) -> str:
         return ""
@@ -231,7 +234,7 @@ def test_parameters_that_take_anything_are_refused_with_a_reason() -> None:
 
 
 def test_a_context_is_given_and_not_asked_for() -> None:
-    """B89: found by its annotation, under any name."""
+    """Reported as PrefectHQ/fastmcp#3243: found by its annotation, under any name."""
     toolbox = Toolbox("t")
 
     @toolbox.tool

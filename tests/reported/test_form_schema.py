@@ -46,7 +46,7 @@ def arrives(server: Server, **content: object) -> object:
 
 
 def test_an_enum_is_a_choice_and_arrives_as_its_member() -> None:
-    """B37: inline, without a reference; not a box for free text."""
+    """Reported as PrefectHQ/fastmcp#1565: inline, without a reference; not a box for free text."""
     server = asking(Color)
 
     assert shown(server)["properties"] == {"value": {"type": "string", "enum": ["red", "blue"]}}
@@ -55,7 +55,10 @@ def test_an_enum_is_a_choice_and_arrives_as_its_member() -> None:
 
 
 def test_choices_of_run_time_are_frozen_for_one_and_for_many() -> None:
-    """B39: the answer is held against the list that was shown, though the live list has changed."""
+    """The answer is held against the list that was shown, though the live list has changed.
+
+    Reported as PrefectHQ/fastmcp#2471.
+    """
     live = ["a.csv", "b.csv"]
     for annotation, answer, other in ((str, "b.csv", "c.csv"), (list[str], ["b.csv"], ["c.csv"])):
         live[:] = ["a.csv", "b.csv"]
@@ -70,7 +73,7 @@ def test_choices_of_run_time_are_frozen_for_one_and_for_many() -> None:
 
 
 def test_a_confirm_has_one_required_boolean() -> None:
-    """B40: never a form without properties."""
+    """Reported as PrefectHQ/fastmcp#3910: never a form without properties."""
     toolbox = Toolbox("t")
 
     @toolbox.tool
@@ -84,7 +87,7 @@ def test_a_confirm_has_one_required_boolean() -> None:
 
 
 def test_a_form_without_fields_is_refused_when_defined() -> None:
-    """B40."""
+    """Reported as PrefectHQ/fastmcp#3910."""
 
     class Nothing(BaseModel):
         pass
@@ -106,7 +109,7 @@ def test_a_form_without_fields_is_refused_when_defined() -> None:
 def test_only_types_and_formats_of_the_protocol_are_shown(
     annotation: object, kind: object, sent: object, arrived: object
 ) -> None:
-    """B42: what it does not know is a text that we read."""
+    """Reported as spring-projects/spring-ai#4993: what it does not know is a text that we read."""
     server = asking(annotation)
 
     assert shown(server)["properties"]["value"] == kind
@@ -114,7 +117,7 @@ def test_only_types_and_formats_of_the_protocol_are_shown(
 
 
 def test_an_optional_with_a_description_is_a_plain_property() -> None:
-    """B43: no anyOf, no null, not required."""
+    """Reported as PrefectHQ/fastmcp#1871: no anyOf, no null, not required."""
     server = asking(Annotated[str | None, Field(description="n")], default=None)
 
     assert shown(server) == {"type": "object", "properties": {"value": {"type": "string", "description": "n"}}}
@@ -128,7 +131,7 @@ class Address(BaseModel):
 
 @pytest.mark.parametrize("field", ["addr", "rows", "pair", "table"])
 def test_what_is_nested_is_refused_when_defined_with_its_name_and_a_way_out(field: str) -> None:
-    """B45."""
+    """Reported as leehack/mcp_dart#165."""
     nested: dict[str, Any] = {
         "addr": Address,
         "rows": list[dict[str, str]],
@@ -152,7 +155,10 @@ class Wishes(BaseModel):
 
 
 def test_falsy_defaults_are_shown_and_applied() -> None:
-    """B46: 0, "", False, a member as its value; what a factory makes is applied only."""
+    """0, "", False, a member as its value; what a factory makes is applied only.
+
+    Reported as modelcontextprotocol/python-sdk#1540.
+    """
     server = asking(Wishes)
     defaults = {name: spec.get("default", ...) for name, spec in shown(server)["properties"].items()}
 
@@ -169,7 +175,7 @@ class Sizes(BaseModel):
 
 
 def test_numbers_may_come_back_as_text() -> None:
-    """B48: a client that shows only boxes for text still gives typed values."""
+    """Reported as laravel/mcp#190: a client that shows only boxes for text still gives typed values."""
     server = asking(Sizes)
 
     arrived = arrives(server, count="2", weight="1.5", colors=["red"])
@@ -179,7 +185,7 @@ def test_numbers_may_come_back_as_text() -> None:
 
 @pytest.mark.parametrize(("annotation", "key", "answer"), [(str, "oneOf", "de"), (list[str], "anyOf", ["de"])])
 def test_choices_with_labels_are_titled_and_a_label_is_no_value(annotation: object, key: str, answer: object) -> None:
-    """B49: no `enumNames`."""
+    """Reported as leehack/mcp_dart#215: no `enumNames`."""
     server = asking(annotation, Elicit("Which?", choices={"de": "Germany", "fr": "France"}))
     titled = [{"const": "de", "title": "Germany"}, {"const": "fr", "title": "France"}]
     spec = shown(server)["properties"]["value"]
@@ -191,7 +197,10 @@ def test_choices_with_labels_are_titled_and_a_label_is_no_value(annotation: obje
 
 
 def test_a_single_value_has_the_caption_and_the_key_that_its_author_gives() -> None:
-    """B51: the property is called like the parameter, or its alias; never "value" by itself."""
+    """The property is called like the parameter, or its alias; never "value" by itself.
+
+    Reported as PrefectHQ/fastmcp#3912.
+    """
     toolbox = Toolbox("t")
 
     @toolbox.tool
@@ -231,7 +240,7 @@ class Model(BaseModel):
 
 @pytest.mark.parametrize(("annotation", "arrived"), [(Point, Point(1)), (Row, {"x": 1}), (Model, Model(x=1))])
 def test_several_fields_come_from_a_model_a_dataclass_or_a_typed_dict(annotation: object, arrived: object) -> None:
-    """B43, B45: flat, in one form, with the optional ones left out."""
+    """Reported as PrefectHQ/fastmcp#1871, leehack/mcp_dart#165: flat, in one form, with the optional ones left out."""
     server = asking(annotation)
 
     assert shown(server)["required"] == ["x"]
@@ -240,7 +249,10 @@ def test_several_fields_come_from_a_model_a_dataclass_or_a_typed_dict(annotation
 
 
 def test_bounds_that_stand_in_the_default_bind_arguments_as_well_as_inputs() -> None:
-    """B43, B46: `Field(5, ge=1)` says the same as `Annotated[int, Field(ge=1)] = 5`."""
+    """`Field(5, ge=1)` says the same as `Annotated[int, Field(ge=1)] = 5`.
+
+    Reported as PrefectHQ/fastmcp#1871, modelcontextprotocol/python-sdk#1540.
+    """
     toolbox = Toolbox("t")
 
     @toolbox.tool

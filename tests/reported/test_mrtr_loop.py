@@ -62,7 +62,7 @@ def chain() -> Toolbox:
 
 @pytest.mark.parametrize("tool", ["start", "stacked"])
 def test_three_dependent_questions_are_each_sent_once_though_a_retry_carries_only_the_newest_answer(tool: str) -> None:
-    """B01: earlier answers travel in the state."""
+    """Reported as modelcontextprotocol/python-sdk#2986: earlier answers travel in the state."""
     server = Server(chain())
 
     first = server.ask(tool)
@@ -77,7 +77,10 @@ def test_three_dependent_questions_are_each_sent_once_though_a_retry_carries_onl
 
 @pytest.mark.parametrize("no", [DECLINE, CANCEL])
 def test_a_refusal_is_an_answer_on_that_very_round(no: dict[str, str]) -> None:
-    """B03: never the same question again; by default the end, or what the author makes of it."""
+    """Never the same question again; by default the end, or what the author makes of it.
+
+    Reported as mcp-use/mcp-use#2159.
+    """
     server = Server(greeter())
 
     ended = server.end("greet", state=server.ask("greet").state, who=no)
@@ -89,7 +92,7 @@ def test_a_refusal_is_an_answer_on_that_very_round(no: dict[str, str]) -> None:
 
 
 def test_the_form_is_the_content_of_the_envelope() -> None:
-    """B04: not the envelope itself."""
+    """Reported as airlift/airlift#2079: not the envelope itself."""
     server = Server(greeter())
 
     assert server.end("greet", state=server.ask("greet").state, who=accept(name="Ada")).value == "Hello Ada"
@@ -97,7 +100,7 @@ def test_the_form_is_the_content_of_the_envelope() -> None:
 
 @pytest.mark.parametrize("envelope", [{"action": "accept"}, {"action": "accept", "content": None}, {"name": "Ada"}])
 def test_an_accept_without_content_is_an_answer_that_does_not_fit(envelope: dict[str, Any]) -> None:
-    """B04: no crash, and no default in place of what is required."""
+    """Reported as airlift/airlift#2079: no crash, and no default in place of what is required."""
     server = Server(greeter())
 
     asked = server.ask("greet", state=server.ask("greet").state, who=envelope)
@@ -107,7 +110,10 @@ def test_an_accept_without_content_is_an_answer_that_does_not_fit(envelope: dict
 
 @pytest.mark.parametrize("key", ["undefined", "null", "", "a.b", "c", "__proto__", "0"])
 def test_an_answer_under_an_unknown_key_is_ignored_and_work_goes_on_from_the_state(key: str) -> None:
-    """B06: a harness answers with a key named "undefined"; beside a real answer, and alone."""
+    """A harness answers with a key named "undefined"; beside a real answer, and alone.
+
+    Reported as modelcontextprotocol/conformance#440.
+    """
     server = Server(chain())
     first = server.ask("start")
     stray: Any = {key: accept(ok=True)}
@@ -120,7 +126,7 @@ def test_an_answer_under_an_unknown_key_is_ignored_and_work_goes_on_from_the_sta
 
 
 def test_a_form_that_always_comes_back_empty_ends_the_call_with_a_readable_error() -> None:
-    """B09: the client cannot show an integer field and sends an empty form, for ever."""
+    """Reported as openai/codex#41797: the client cannot show an integer field and sends an empty form, for ever."""
     toolbox = Toolbox("t")
 
     @toolbox.tool
@@ -140,7 +146,7 @@ def test_a_form_that_always_comes_back_empty_ends_the_call_with_a_readable_error
 
 
 def test_after_a_wrong_key_the_same_question_comes_back_and_earlier_ones_do_not() -> None:
-    """B10."""
+    """Reported as tachyonmcp/tachyon#33."""
     server = Server(chain())
     first = server.ask("stacked")
     second = server.ask("stacked", state=first.state, a=accept(a="1"))
@@ -153,7 +159,7 @@ def test_after_a_wrong_key_the_same_question_comes_back_and_earlier_ones_do_not(
 
 @pytest.mark.parametrize("responses", ["yes", ["who"], 1, True])
 def test_responses_that_are_no_object_are_refused(responses: object) -> None:
-    """B13: -32602."""
+    """Reported as GDKsoftware/Delphi-MCP-Server#35: -32602."""
     with pytest.raises(InvalidParams) as caught:
         Call.read({"name": "greet", "inputResponses": responses}, client=Client())
 
@@ -164,7 +170,10 @@ def test_responses_that_are_no_object_are_refused(responses: object) -> None:
     "answer", ["yes", None, [], 1, accept(name=[1]), {"action": "accept", "content": [1]}, {"action": {}}, {}]
 )
 def test_one_malformed_answer_is_asked_again(answer: object) -> None:
-    """B13: that question only, without a traceback, and its good neighbour is kept."""
+    """That question only, without a traceback, and its good neighbour is kept.
+
+    Reported as GDKsoftware/Delphi-MCP-Server#35.
+    """
     toolbox = Toolbox("t")
 
     @toolbox.tool
@@ -181,7 +190,7 @@ def test_one_malformed_answer_is_asked_again(answer: object) -> None:
 
 
 def test_the_round_is_counted_for_the_step() -> None:
-    """B26: the number of the round is there to guard effects with."""
+    """Reported as pathosDev/actor-ts#612: the number of the round is there to guard effects with."""
     toolbox = Toolbox("t")
 
     @toolbox.tool

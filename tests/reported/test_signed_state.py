@@ -36,7 +36,10 @@ ITEM, PLAN = {"item": 7}, accept(plan="basic")
 def test_two_processes_with_keys_of_their_own_refuse_each_other_and_say_so_in_the_log(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """B15, B32: one frozen message on the wire; the log says that the key is not known, not "tampered"."""
+    """One frozen message on the wire; the log says that the key is not known, not "tampered".
+
+    Reported as overture-stack/arranger#1099, modelcontextprotocol/csharp-sdk#1876.
+    """
     here, there = Server(shop(), OLD), Server(shop(), NEW)
 
     refused = there.refuse("remove", ITEM, state=here.ask("remove", ITEM).state, plan=PLAN)
@@ -46,7 +49,7 @@ def test_two_processes_with_keys_of_their_own_refuse_each_other_and_say_so_in_th
 
 
 def test_a_state_for_one_set_of_arguments_is_refused_with_another() -> None:
-    """B17."""
+    """Reported as vikshana/vikshana-graft-app#32."""
     server = Server(shop())
     asked = server.ask("remove", ITEM)
 
@@ -54,7 +57,7 @@ def test_a_state_for_one_set_of_arguments_is_refused_with_another() -> None:
 
 
 def test_a_state_of_one_tool_is_refused_by_another_that_goes_on_with_the_same_step() -> None:
-    """B18: method and name are bound."""
+    """Reported as cds-snc/notification-api#1782: method and name are bound."""
     server = Server(shop())
     asked = server.ask("remove", ITEM)
 
@@ -62,7 +65,7 @@ def test_a_state_of_one_tool_is_refused_by_another_that_goes_on_with_the_same_st
 
 
 def test_states_of_two_toolboxes_with_the_same_key_and_the_same_words_do_not_cross() -> None:
-    """B18: the audience is bound."""
+    """Reported as cds-snc/notification-api#1782: the audience is bound."""
     asked = Server(shop(), OLD, audience="staging").ask("remove", ITEM)
 
     assert Server(shop(), OLD, audience="production").refuse("remove", ITEM, state=asked.state).reason == "unknown_key"
@@ -70,7 +73,7 @@ def test_states_of_two_toolboxes_with_the_same_key_and_the_same_words_do_not_cro
 
 @pytest.mark.parametrize("ahead", [2, 59])
 def test_a_clock_that_is_a_little_ahead_elsewhere_does_no_harm(ahead: int) -> None:
-    """B20."""
+    """Reported as pallets/itsdangerous#400."""
     fast, here = Clock(), Server(shop())
     fast.now += ahead
     asked = Server(shop(), clock=fast).ask("remove", ITEM)
@@ -79,7 +82,7 @@ def test_a_clock_that_is_a_little_ahead_elsewhere_does_no_harm(ahead: int) -> No
 
 
 def test_a_state_of_tomorrow_is_refused() -> None:
-    """B21."""
+    """Reported as pallets/itsdangerous#126."""
     fast, here = Clock(), Server(shop())
     fast.now += 24 * 3600
     asked = Server(shop(), clock=fast).ask("remove", ITEM)
@@ -88,7 +91,10 @@ def test_a_state_of_tomorrow_is_refused() -> None:
 
 
 def test_a_new_key_is_taken_in_by_all_before_anyone_signs_with_it() -> None:
-    """B23: the three phases of a rotation; out of turn the log says that the key is not known."""
+    """The three phases of a rotation; out of turn the log says that the key is not known.
+
+    Reported as pallets/werkzeug#31.
+    """
     before, knowing, signing, after = (Server(shop(), *ring) for ring in ([OLD], [OLD, NEW], [NEW, OLD], [NEW]))
     phases = [(before, knowing), (knowing, signing), (signing, after)]
 
@@ -100,7 +106,10 @@ def test_a_new_key_is_taken_in_by_all_before_anyone_signs_with_it() -> None:
 
 
 def test_expired_and_forged_have_one_message_and_two_reasons_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
-    """B24: no oracle. Only the honest client of an expired call is told that it came too late."""
+    """No oracle. Only the honest client of an expired call is told that it came too late.
+
+    Reported as pallets/itsdangerous#11.
+    """
     server = Server(shop(), ttl=600)
     state = str(server.ask("remove", ITEM).state)
     forged = state[:20] + ("A" if state[20] != "A" else "B") + state[21:]
@@ -117,7 +126,10 @@ def test_expired_and_forged_have_one_message_and_two_reasons_in_the_log(caplog: 
 
 
 def test_going_back_to_an_older_state_is_allowed_and_has_one_call_id() -> None:
-    """B26: documented in README; effects are guarded by the call id and the idempotency key."""
+    """Documented in README; effects are guarded by the call id and the idempotency key.
+
+    Reported as pathosDev/actor-ts#612.
+    """
     server = Server(shop())
     asked = server.ask("remove", ITEM)
 
@@ -129,7 +141,10 @@ def test_going_back_to_an_older_state_is_allowed_and_has_one_call_id() -> None:
 
 
 def test_two_calls_at_once_do_not_cross() -> None:
-    """B114: each retry is self-contained, and a state goes with its own arguments only."""
+    """Each retry is self-contained, and a state goes with its own arguments only.
+
+    Reported as PrefectHQ/fastmcp#2647.
+    """
     server = Server(shop())
     seven, eight = server.ask("remove", {"item": 7}), server.ask("remove", {"item": 8})
 
@@ -139,7 +154,7 @@ def test_two_calls_at_once_do_not_cross() -> None:
 
 
 def test_a_life_of_a_week_is_a_week() -> None:
-    """B59: one place sets it; nothing shorter hides elsewhere."""
+    """Reported as open-gsd/gsd-pi#1150: one place sets it; nothing shorter hides elsewhere."""
     server = Server(shop(), ttl=7 * 24 * 3600)
     asked = server.ask("remove", ITEM)
     server.clock.now += 3 * 24 * 3600

@@ -6,7 +6,7 @@ from tests.attacker import Server
 
 
 def test_too_much_to_carry_is_refused_with_its_size_the_limit_and_the_biggest_part() -> None:
-    """B27: three megabytes handed on; the limit is far below any proxy's."""
+    """Reported as agentgateway/agentgateway#3578: three megabytes handed on; the limit is far below any proxy's."""
     toolbox = Toolbox("t")
 
     @toolbox.tool
@@ -26,7 +26,10 @@ def test_too_much_to_carry_is_refused_with_its_size_the_limit_and_the_biggest_pa
 
 
 def test_what_no_question_interrupts_does_not_have_to_fit_a_state() -> None:
-    """B27: the budget is that of a state, and without a question there is none."""
+    """The budget is that of a state, and without a question there is none.
+
+    Reported as agentgateway/agentgateway#3578.
+    """
     toolbox = Toolbox("t")
 
     @toolbox.tool
@@ -41,7 +44,7 @@ def test_what_no_question_interrupts_does_not_have_to_fit_a_state() -> None:
 
 
 def test_an_argument_that_is_handed_on_unchanged_costs_no_bytes() -> None:
-    """B27: it is bound, not carried."""
+    """Reported as agentgateway/agentgateway#3578: it is bound, not carried."""
     toolbox = Toolbox("t")
 
     @toolbox.tool
@@ -60,7 +63,10 @@ def test_an_argument_that_is_handed_on_unchanged_costs_no_bytes() -> None:
 
 
 def test_a_state_of_more_than_a_megabyte_is_refused_by_its_length() -> None:
-    """B29: whatever carried it, the same limit holds; the adapters refuse the body before that."""
+    """Whatever carried it, the same limit holds; the adapters refuse the body before that.
+
+    Reported as ChronoAIProject/NyxID#1461.
+    """
     toolbox = Toolbox("t")
 
     @toolbox.tool

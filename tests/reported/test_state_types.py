@@ -53,7 +53,7 @@ class Reading(BaseModel):
 @pytest.mark.parametrize("number", [math.inf, -math.inf, math.nan])
 @pytest.mark.parametrize("annotation", [float, Any, Reading, list[float], dict[str, Any]])
 def test_a_number_that_json_has_not_is_never_null(annotation: Any, number: float) -> None:
-    """B66: refused, with the name of the parameter."""
+    """Reported as pydantic/pydantic#7007: refused, with the name of the parameter."""
     value = {Reading: Reading(x=number), list[float]: [number], dict[str, Any]: {"y": number}}.get(annotation, number)
     refusals: list[str] = []
 
@@ -62,14 +62,17 @@ def test_a_number_that_json_has_not_is_never_null(annotation: Any, number: float
 
 
 def test_a_decimal_is_the_same_decimal() -> None:
-    """B68: with its zeros; where the annotation does not say so, it is refused and is no silent text."""
+    """With its zeros; where the annotation does not say so, it is refused and is no silent text.
+
+    Reported as pydantic/pydantic#7457.
+    """
     assert str(handed_on(Decimal, Decimal("1.10"))) == "1.10"
     assert handed_on(dict[str, Any], {"price": Decimal("1.10")}) == REFUSED
 
 
 @pytest.mark.parametrize("value", ["12345678-1234-5678-1234-567812345678", UUID(int=7), "no uuid"])
 def test_a_member_of_a_union_keeps_its_type_or_is_refused(value: object) -> None:
-    """B69: the text of a UUID is no UUID."""
+    """Reported as pydantic/pydantic#7097: the text of a UUID is no UUID."""
     arrived = handed_on(UUID | str, value)
 
     assert arrived == REFUSED or (type(arrived), arrived) == (type(value), value)
@@ -85,7 +88,7 @@ class Child(Base):
 
 @pytest.mark.parametrize("annotation", [Base, list[Base], dict[str, Base], Base | None])
 def test_a_subclass_is_never_trimmed(annotation: Any) -> None:
-    """B71: refused, with both names."""
+    """Reported as pydantic/pydantic#9378: refused, with both names."""
     child = Child(name="c", extra=1)
     refusals: list[str] = []
 
@@ -107,7 +110,7 @@ class DateVal(BaseModel):
 @pytest.mark.parametrize("annotation", [TextVal | DateVal, DateVal | TextVal])
 @pytest.mark.parametrize("value", [DateVal(v=date(2026, 7, 28)), TextVal(v="2026-07-28"), TextVal(v="x")])
 def test_a_model_of_a_union_is_never_taken_for_another(annotation: Any, value: BaseModel) -> None:
-    """B72: back as it was, or refused."""
+    """Reported as pydantic/pydantic#11817: back as it was, or refused."""
     arrived = handed_on(annotation, value)
 
     assert arrived == REFUSED or (type(arrived), arrived) == (type(value), value)
@@ -115,13 +118,13 @@ def test_a_model_of_a_union_is_never_taken_for_another(annotation: Any, value: B
 
 @pytest.mark.parametrize("value", [b"abcd", b"YWJjZA==", b"YWJjZA", b"\x00\xff\xfe", b"", base64.b64encode(b"?>" * 50)])
 def test_bytes_are_the_same_bytes(value: bytes) -> None:
-    """B74: also those that read as base64."""
+    """Reported as pydantic/pydantic-core#1308: also those that read as base64."""
     assert handed_on(bytes, value) == value
 
 
 @pytest.mark.parametrize("text", ["YW Jj", "YWJj\n", "YWJj!", "YWJjZ", "=YWJj"])
 def test_base64_with_characters_that_do_not_belong_is_refused(text: str) -> None:
-    """B75: only whoever has the key could make one, and even so."""
+    """Reported as pydantic/pydantic#12047: only whoever has the key could make one, and even so."""
     with pytest.raises(ValueError, match=r"base64|Base64"):
         Codec(bytes).load(text)
 
@@ -147,7 +150,7 @@ def build():
 
 
 def test_a_type_that_is_local_to_a_function_and_named_in_text_is_refused_when_defined() -> None:
-    """B77: with postponed annotations; never in round two."""
+    """Reported as pydantic/pydantic#2678: with postponed annotations; never in round two."""
     scope: dict[str, Any] = {"__name__": "local"}
     exec(LOCAL, scope)
 
@@ -161,7 +164,7 @@ class Aliased(BaseModel):
 
 
 def test_aliases_and_json_in_json_load_again() -> None:
-    """B78: inside a state the names are those of the fields."""
+    """Reported as pydantic/pydantic-core#327: inside a state the names are those of the fields."""
     value = Aliased(workItem=3, numbers="[1, 2]")  # pyright: ignore[reportArgumentType]
 
     assert handed_on(Aliased, value) == value
@@ -172,7 +175,7 @@ BIG = 7960607143101464576
 
 
 def test_a_large_whole_number_is_exact_all_the_way() -> None:
-    """B80: as an argument, as an answer and handed on."""
+    """Reported as anthropics/claude-code#78762: as an argument, as an answer and handed on."""
     toolbox = Toolbox("t")
 
     @toolbox.tool
@@ -195,7 +198,7 @@ def test_a_large_whole_number_is_exact_all_the_way() -> None:
 
 
 def test_a_large_result_goes_out_as_text_where_its_author_says_so_and_the_schema_agrees() -> None:
-    """B81: README gives this way."""
+    """Reported as mrexodia/ida-pro-mcp#510: README gives this way."""
     toolbox = Toolbox("t")
 
     @toolbox.tool
@@ -219,13 +222,13 @@ class Pair(Enum):
 
 
 def test_keys_that_are_members_come_back_as_members_or_are_refused() -> None:
-    """B83."""
+    """Reported as pydantic/pydantic#8168."""
     arrived = handed_on(dict[Size, int], {Size.S: 1, Size.L: 2})
 
     assert arrived == REFUSED or [type(key) for key in arrived] == [Size, Size]
 
 
 def test_a_member_with_a_composed_value_is_refused_when_defined() -> None:
-    """B84: back, or refused; refused it is."""
+    """Reported as pydantic/pydantic#12828: back, or refused; refused it is."""
     with pytest.raises(DefinitionError, match="Pair"):
         handed_on(Pair, Pair.A)

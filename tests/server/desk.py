@@ -5,7 +5,7 @@ from typing import Literal
 from mrtr_tools import AskAgain, Elicit, Refused, Toolbox, confirm, needs_input
 from mrtr_tools.input_requests import ElicitUrl, ListRoots, Root, Sample
 from mrtr_tools.keys import generate_key
-from mrtr_tools.server.sdk import server_for
+from mrtr_tools.server.alone import server_for
 from mrtr_tools.server.signing import starting_signer
 
 toolbox = Toolbox("desk")

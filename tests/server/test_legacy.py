@@ -8,7 +8,7 @@ import pytest
 
 from mrtr_tools.calls import Call, Client, Complete
 from mrtr_tools.errors import InvalidParams, MissingCapability
-from mrtr_tools.server.legacy import Unanswered, askable, handle_legacy_call, question_for
+from mrtr_tools.server.legacy import Unanswered, handle_legacy_call
 from tests.server.desk import toolbox
 from tests.server.raw_http import accept
 
@@ -147,59 +147,3 @@ async def test_an_error_takes_the_other_questions_of_the_group_back():
 
     assert reply.is_error
     assert taken_back == ["Last name?"]
-
-
-@pytest.mark.parametrize(
-    ("version", "elicitation", "kept"),
-    [
-        ("2025-03-26", {}, {}),
-        ("2025-06-18", {}, {"elicitation": {"form": {}}}),
-        ("2025-11-25", {"form": {}}, {"elicitation": {"form": {}}}),
-        ("2025-11-25", {"form": {}, "url": {}}, {"elicitation": {"form": {}}}),
-        ("2025-11-25", {"url": {}}, {}),
-    ],
-)
-def test_an_older_client_is_asked_for_forms_and_nothing_else(version, elicitation, kept):
-    declared = {"elicitation": elicitation, "sampling": {}, "roots": {"listChanged": True}, "experimental": {"x": 1}}
-
-    assert askable(version, declared) == {**kept, "experimental": {"x": 1}}
-
-
-def test_titles_of_choices_are_written_as_each_revision_has_them():
-    choices = [{"const": "r", "title": "Red"}, {"const": "g", "title": "Green"}]
-    question = {
-        "method": "elicitation/create",
-        "params": {
-            "mode": "form",
-            "message": "Which colour?",
-            "requestedSchema": {
-                "type": "object",
-                "properties": {
-                    "colour": {"type": "string", "title": "Colour", "oneOf": choices},
-                    "n": {"type": "integer"},
-                },
-                "required": ["colour"],
-            },
-        },
-    }
-
-    assert question_for("2025-11-25", question) == question
-    assert question_for("2025-06-18", question) == {
-        "method": "elicitation/create",
-        "params": {
-            "message": "Which colour?",
-            "requestedSchema": {
-                "type": "object",
-                "properties": {
-                    "colour": {
-                        "type": "string",
-                        "title": "Colour",
-                        "enum": ["r", "g"],
-                        "enumNames": ["Red", "Green"],
-                    },
-                    "n": {"type": "integer"},
-                },
-                "required": ["colour"],
-            },
-        },
-    }

@@ -14,7 +14,8 @@ from pydantic import BaseModel, Field
 from mrtr_tools import Toolbox
 from mrtr_tools.calls import Complete, InputRequired
 from mrtr_tools.errors import InvalidParams, InvalidState, MissingCapability
-from mrtr_tools.server.wire import content_of, error_object, result_object, sendable, tool_entry
+from mrtr_tools.server.blocks import content_of
+from mrtr_tools.server.wire import error_object, result_object, sendable, tool_entry
 
 
 class Colour(enum.StrEnum):

@@ -211,7 +211,7 @@ toolbox.step(aliases="old")(count)  # type: ignore[call-overload]
 Toolbox()  # type: ignore[call-arg]
 
 
-# A survey over a list known only at run time, a reviewer loop, two tenants: the shapes of issue 2.
+# A survey over a list known only at run time, a reviewer loop, two tenants: shapes that real tools have.
 
 
 @toolbox.tool
