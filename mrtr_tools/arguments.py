@@ -13,6 +13,7 @@ from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import to_json
 
 from mrtr_tools.errors import DefinitionError, InvalidArguments
+from mrtr_tools.guards import Guard
 from mrtr_tools.signatures import Carried
 from mrtr_tools.templates import shown
 from mrtr_tools.values import NotCarriable
@@ -66,6 +67,7 @@ class Arguments:
         if len(set(wire)) < len(wire):
             raise DefinitionError(f"{where}: two arguments have the same name on the wire: {', '.join(wire)}")
         self._model = _model(where, self._fields, parameters)
+        self._guard = Guard(self._model.__pydantic_core_schema__)
         self.schema = self._schema()
         self.names = frozenset(wire)
         self.required = frozenset(
@@ -83,6 +85,8 @@ class Arguments:
             InvalidArguments: they do not fit; the text tells the caller which and why.
             ValueError: one of `defaults` no longer fits.
         """
+        if (trouble := self._guard.trouble(dict(raw))) is not None:
+            raise InvalidArguments(f"Invalid arguments: {trouble}")
         try:
             model = self._model.model_validate(raw)
         except ValidationError as error:

@@ -19,6 +19,7 @@ from mrtr_tools.errors import InvalidParams
 __all__ = ["Call", "Channel", "Client", "Complete", "InputRequired", "Reply", "arguments_digest"]
 
 MAX_DEPTH: Final = 64
+MAX_VALUES: Final = 20_000
 MAX_RESPONSES: Final = 256
 MAX_EXACT: Final = 2**53  # beyond this, JavaScript rounds an integer and writes a float without its point
 
@@ -149,31 +150,38 @@ def arguments_digest(arguments: Mapping[str, JsonValue]) -> str:
 
     Raises:
         InvalidParams: a number is not finite or has thousands of digits, text holds half a surrogate pair, or the
-            arguments are nested more than 64 deep.
+            arguments hold more than 20,000 values or are nested more than 64 deep.
     """
+    _check_size(arguments)
     try:
-        text = json.dumps(
-            _canonical(dict(arguments), MAX_DEPTH), sort_keys=True, allow_nan=False, separators=(",", ":")
-        )
-    except (ValueError, RecursionError):
+        text = json.dumps(_canonical(dict(arguments)), sort_keys=True, allow_nan=False, separators=(",", ":"))
+    except ValueError:
         raise InvalidParams(
             "arguments hold a number that is not finite or too long, or text that is no Unicode"
         ) from None
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def _canonical(value: JsonValue, depth: int) -> JsonValue:
+def _check_size(arguments: Mapping[str, JsonValue]) -> None:
+    level, left = [cast("dict[str, JsonValue] | list[JsonValue]", arguments)], MAX_VALUES
+    for _ in range(MAX_DEPTH):
+        left -= sum(map(len, level))
+        if left < 0:
+            raise InvalidParams(f"arguments hold more than {MAX_VALUES} values")
+        held = [each if isinstance(each, list) else each.values() for each in level]
+        level = [inner for values in held for inner in values if isinstance(inner, (dict, list))]
+    if level:
+        raise InvalidParams(f"arguments are nested more than {MAX_DEPTH} deep")
+
+
+def _canonical(value: JsonValue) -> JsonValue:
     if isinstance(value, str) and not value.isascii():
         value.encode()  # a lone surrogate is a ValueError
     if isinstance(value, float):
         return int(value) if value.is_integer() and abs(value) < MAX_EXACT else value
-    if isinstance(value, (dict, list)):
-        if depth == 0:
-            raise InvalidParams(f"arguments are nested more than {MAX_DEPTH} deep")
-        if isinstance(value, dict):
-            return {cast("str", _canonical(key, depth)): _canonical(item, depth - 1) for key, item in value.items()}
-        return [_canonical(item, depth - 1) for item in value]
-    return value
+    if isinstance(value, dict):
+        return {cast("str", _canonical(key)): _canonical(item) for key, item in value.items()}
+    return [_canonical(item) for item in value] if isinstance(value, list) else value
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from mrtr_tools.calls import Complete
 from mrtr_tools.errors import DefinitionError
 from mrtr_tools.results import Output
 from mrtr_tools.steps import Step
+from mrtr_tools.values import reason_of
 
 __all__ = ["Carrier", "Prompt", "Resource", "Tool", "UriTemplate"]
 
@@ -82,9 +83,8 @@ class Tool(Carrier):
             return Complete(value, self.output.structured(value))
         except ValueError as error:
             where, kind = self.step.signature.where, type(value).__name__
-            raise ValueError(
-                f"{self.name} ended with a {kind}; {where} is annotated to return else: {error}"
-            ) from error
+            text = f"{self.name} ended with a {kind}; {where} is annotated to return else: {reason_of(error)}"
+            raise ValueError(text) from None  # the cause shows the value, which belongs in no log
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -7,13 +7,17 @@ page on elicitation, revision 2026-07-28.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date, datetime
 from decimal import Decimal
+from enum import Enum
 from functools import partial
-from typing import Any, Final, NotRequired, Required, cast, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, NotRequired, Required, cast, get_args, get_origin, get_type_hints
 
+from annotated_types import Ge, Gt, Le, Lt, MaxLen, MinLen
 from pydantic import BaseModel, JsonValue, RootModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
@@ -34,20 +38,24 @@ class Form:
 
     Attributes:
         schema: the `requestedSchema` as it is sent; empty when choices or a form must be given at run time.
+        kind: the type of the parameter, bare.
         properties: its properties, by their names on the wire.
         whole: makes the value of the parameter.
         one: the property that is the parameter itself, unless its type has fields.
         element: makes a single value, to try choices with.
         fallback: gives the value when nothing at all was answered; None when something must be.
+        shown_defaults: the fields of the parameter's default, which are shown and stand where nothing is answered.
         trouble: why the annotation alone is no form, when it is none.
     """
 
     schema: Schema
+    kind: object = field(repr=False)
     properties: Mapping[str, Property] = field(repr=False)
     whole: TypeAdapter[Any] = field(repr=False)
     one: Property | None = field(default=None, repr=False)
     element: TypeAdapter[Any] | None = field(default=None, repr=False)
     fallback: Callable[[], object] | None = field(default=None, repr=False)
+    shown_defaults: Mapping[str, object] = field(default_factory=dict[str, object], repr=False)
     trouble: str = field(default="", repr=False)
 
     def read(self, content: object, sent: Mapping[str, JsonValue] | None = None) -> Any:
@@ -62,7 +70,7 @@ class Form:
         """
         values: dict[str, object] = {}
         for name, answer in checked(content, self.schema if sent is None else sent).items():
-            known = self.properties.get(name)
+            known = self.properties.get(name, self.one)  # one value is the parameter's, whatever a form calls it
             if known is None:
                 values[name] = answer
             elif (value := _meant(known, answer)) is not None:
@@ -71,7 +79,7 @@ class Form:
             return self.fallback()
         if self.one is None:
             blanks: dict[str, object] = {item.field: None for item in self.properties.values() if item.blank}
-            return self._made(blanks | values)
+            return self._made({**blanks, **self.shown_defaults, **values})
         if values:
             return self._made(next(iter(values.values())))
         if self.one.blank:
@@ -100,10 +108,11 @@ class Form:
         if choices is not None:
             return self.offering(choices)
         if form is not None:
-            schema = schema_of(form)
-            if self.one is not None and len(cast("Schema", schema["properties"])) > 1:
+            if form is self.kind:
+                return self.schema
+            if self.one is not None and len(_fields_of(form) or ()) > 1:
                 raise FormError(f"{self.one.field!r} takes one value, the form asks for several; make it a dict")
-            return schema
+            return schema_of(form)
         if not self.schema:
             raise FormError(f"{self.trouble} (or give choices= or form=)")
         return self.schema
@@ -124,6 +133,8 @@ class Form:
         if len(set(texts)) != len(texts):
             raise FormError(f"{one.field!r}: two of the choices read alike")
         labels = list(choices.values()) if isinstance(choices, Mapping) else None
+        if labels is not None and len(set(labels)) != len(labels):
+            raise FormError(f"{one.field!r}: two of the choices have the same label")
         spec: Schema = {key: one.spec[key] for key in _KEPT if key in one.spec}
         spec |= choices_shown(texts, labels=labels, many=one.many)
         shown = one.spec.get("default")
@@ -184,7 +195,9 @@ def form_for(
     has_default = not must_answer and not info.is_required()
     fallback = partial(info.get_default, call_default_factory=True) if has_default else None
     schema = {} if trouble else _schema(properties, optional=has_default)
-    return Form(schema, by_name, whole, one, element, fallback, trouble)
+    fields = {} if one is not None or must_answer else _fields_of_default(info.default, properties)
+    kind = None if trouble else read_type(name, annotation)[0]
+    return Form(schema, kind, by_name, whole, one, element, fallback, fields, trouble)
 
 
 def _properties(
@@ -198,7 +211,8 @@ def _properties(
         return [one], one
     if not fields:
         raise FormError(f"{name!r}: a form without fields cannot be answered; give it one, or ask with confirm(...)")
-    properties = [property_of(of, item) for of, item in fields.items()]
+    preset = None if must_answer or info.is_required() else info.default
+    properties = [property_of(of, _preset(preset, of, item)) for of, item in fields.items()]
     names = [item.name for item in properties]
     for item in properties:
         if names.count(item.name) > 1:
@@ -213,9 +227,53 @@ def schema_of(form: object) -> Schema:
         FormError: it is not flat.
     """
     name = getattr(form, "__name__", "form")
-    if _fields_of(form) is None:
+    fields = _fields_of(form)
+    if fields is None:
         raise FormError(f"form= takes a flat model, dataclass or TypedDict, not {name}")
-    return form_for(form, name).schema
+    schema = form_for(form, name).schema
+    told = all(_is_told(of, item) for of, item in fields.items())
+    decorated = getattr(form, "__pydantic_decorators__", None)
+    if not told or (decorated is not None and (decorated.field_validators or decorated.model_validators)):
+        raise FormError(f"{name} asks for more than a form can say; annotate the parameter with it")
+    return schema
+
+
+def _is_told(name: str, info: FieldInfo) -> bool:
+    """Whether the schema says all that a field asks for: another machine has nothing else to hold an answer against."""
+    kind, notes, _ = read_type(name, info.annotation, info.metadata)
+    bounds = (Gt, Lt) if kind is int else ()
+    plain = kind in (str, int, float, bool, date, datetime) or get_origin(kind) in (Literal, list) or _is_enum(kind)
+    return plain and all(isinstance(note, (FieldInfo, Ge, Le, MinLen, MaxLen, *bounds)) for note in notes)
+
+
+def _is_enum(kind: object) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Enum)
+
+
+def _preset(default: object, name: str, info: FieldInfo) -> FieldInfo:
+    """A field with the default that the parameter's own default gives it."""
+    fields = _of(default)
+    if name not in fields:
+        return info
+    own = copy.copy(info)
+    own.default, own.default_factory = fields[name], None
+    return own
+
+
+def _fields_of_default(default: object, properties: Sequence[Property]) -> dict[str, object]:
+    fields = _of(default)
+    return {item.field: fields[item.field] for item in properties if item.field in fields}
+
+
+def _of(value: object) -> dict[str, object]:
+    """The fields of a value of a form's type."""
+    if isinstance(value, dict):
+        return cast("dict[str, object]", value)
+    if isinstance(value, BaseModel):
+        return {name: getattr(value, name) for name in type(value).model_fields}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {each.name: getattr(value, each.name) for each in dataclasses.fields(value)}
+    return {}
 
 
 def _schema(properties: Sequence[Property], *, optional: bool = False) -> Schema:

@@ -143,7 +143,11 @@ def read_keys(keys: Sequence[str | Key], *, allow_testing: bool = False, source:
     ring: list[Key] = []
     for number, entry in enumerate(keys, 1):
         name = f"key {number} of {source}"
-        key = entry if isinstance(entry, Key) else _read(entry, name, None, allow_testing=allow_testing)
+        key = (
+            _private(entry, name, allow_testing=allow_testing)
+            if isinstance(entry, Key)
+            else _read(entry, name, None, allow_testing=allow_testing)
+        )
         for earlier, other in enumerate(ring, 1):
             if other.secret == key.secret:
                 raise InvalidKey(f"{name} is the same as key {earlier}")

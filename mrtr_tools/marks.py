@@ -240,3 +240,12 @@ def watched(find: Callable[[Callable[..., object]], Target | None]) -> tuple[con
     context, running = contextvars.copy_context(), Running(find)
     context.run(_running.set, running)
     return context, running.made
+
+
+def holds_then(value: object) -> bool:
+    """Whether a list or dict has a `then` in it, however it came there."""
+    if isinstance(value, dict):
+        value = list(cast("dict[object, object]", value).values())
+    if isinstance(value, (list, tuple)):
+        return any(isinstance(item, Then) or holds_then(item) for item in cast("list[object]", value))
+    return False

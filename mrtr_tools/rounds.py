@@ -55,7 +55,7 @@ from mrtr_tools.errors import InvalidArguments, InvalidParams, InvalidState, Mis
 from mrtr_tools.events import Event, Finished, NeedInput, RunStep, alone, tool_error, unexpected
 from mrtr_tools.input_requests import Source
 from mrtr_tools.inputs import Input
-from mrtr_tools.marks import AskAgain, Refused, Then, name_of
+from mrtr_tools.marks import AskAgain, Refused, Then, holds_then, name_of
 from mrtr_tools.progress import Open, Progress
 from mrtr_tools.questions import Question
 from mrtr_tools.steps import Step
@@ -133,18 +133,14 @@ class Round:
         """The function of the last `RunStep` returned `value`, and made these `then` while it ran."""
         step = self._done()
         try:
-            if any(going is not value for going in made):
+            if any(going is not value for going in made) or holds_then(value):
                 raise TypeError(f"{step.signature.where} made a then() that it did not return; write: return then(...)")
             if step is not self.step:
                 self._made(self.step.inputs[step.name], value)
             elif isinstance(value, Then):
                 self._go(value)
-            elif isinstance(value, Source):
-                raise TypeError(f"{step.signature.where} returned {value!r}; ask for it with @needs_input")
-            elif isinstance(value, Refused):
-                raise TypeError(f"{step.signature.where} returned a refusal; return a text, or raise ToolError")
             else:
-                self._event = Finished(self.carrier.complete(value))
+                self._end(step, value)
         except ToolError as error:
             self._event = tool_error(error)
         except Exception as error:  # noqa: BLE001  a result goes through the author's types
@@ -303,6 +299,14 @@ class Round:
             responses.refuse(self.progress, item, item.pin, value.action)
         else:
             responses.settle(self.progress, item, item.pin, item.dump(value))
+
+    def _end(self, step: Step, value: object) -> None:
+        """What the last step returned is the result."""
+        if isinstance(value, Source):
+            raise TypeError(f"{step.signature.where} returned {value!r}; ask for it with @needs_input")
+        if isinstance(value, Refused):
+            raise TypeError(f"{step.signature.where} returned a refusal; return a text, or raise ToolError")
+        self._event = Finished(self.carrier.complete(value))
 
     def _go(self, going: Then) -> None:
         """Make another step the current one."""

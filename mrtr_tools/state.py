@@ -145,7 +145,8 @@ class StateSigner:
         self.max_age = max(self.ttl, DAY) if max_age is None else _seconds("max_age", max_age)
         self._clock = clock
         self._accepts = (SEALED,) if seal and not accept_unsealed else (SEALED, PLAIN)
-        ring = read_keys(keys)
+        ready = isinstance(cast(object, keys), (list, tuple)) and all(isinstance(key, Key) for key in keys)
+        ring = read_keys(keys, allow_testing=ready)  # a test has to ask for the public key itself
         if ring[0].accept_until is not None:
             raise InvalidKey("the first of keys signs and cannot have accept_until: put the new key before it")
         self._keys: dict[bytes, _Keys] = {}

@@ -18,8 +18,11 @@ __all__ = ["MAX_SHOWN", "Field", "Template", "TemplateError", "shown"]
 
 MAX_SHOWN: Final = 200
 _UNSEEN: Final = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
+    "[\x00-\x1f\x7f-\xa0\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u1680\u17b4\u17b5"
+    "\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff"
+    "\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
+"""Controls, and what shows as nothing or as a space that is none: it could hide text, or push it out of sight."""
 
 
 class TemplateError(ValueError):
@@ -100,5 +103,5 @@ def _filled(field: Field, values: Mapping[str, object]) -> str:
     value = reduce(getattr, field.attributes, values[field.name])
     try:
         return format(value, field.spec)
-    except (TypeError, ValueError):  # None where a number could be
+    except (TypeError, ValueError, OverflowError):  # None where a number could be, or a number beyond all floats
         return str(value)

@@ -21,7 +21,7 @@ from pydantic.errors import PydanticSchemaGenerationError, PydanticUndefinedAnno
 from pydantic.warnings import UnsupportedFieldAttributeWarning
 from pydantic_core import PydanticSerializationError, SchemaError, TzInfo, from_json, to_json
 
-__all__ = ["Codec", "NotCarriable", "adapter_for"]
+__all__ = ["Codec", "NotCarriable", "adapter_for", "reason_of"]
 
 
 class NotCarriable(TypeError):
@@ -57,7 +57,7 @@ class Codec:
             data = cast("JsonValue", from_json(text, allow_inf_nan=False))
             back = self._read(text)
         except (TypeError, ValueError, RecursionError) as error:
-            raise NotCarriable(self._why_not(value, error)) from error
+            raise NotCarriable(self._why_not(value, error)) from None  # the cause shows the value
         if not _plainly_same(value, back):
             for difference in _differences(value, back, "value"):
                 raise NotCarriable(difference)
@@ -287,3 +287,12 @@ def _spelled(annotation: object) -> str:
 def _line(problem: object) -> str:
     """A message that was written for somebody else, on one line."""
     return " ".join(str(getattr(problem, "message", problem)).split())[:200]
+
+
+def reason_of(error: ValueError) -> str:
+    """What an error says, without the value it is about."""
+    if not isinstance(error, ValidationError):
+        return _line(error)
+    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return f"{where}: {first['msg']}" if where else first["msg"]

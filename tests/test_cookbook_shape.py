@@ -22,6 +22,9 @@ README = (ROOT / "README.md").read_text()
 FILES = {path.stem: path for path in sorted(COOKBOOK.glob("*.py")) if path.stem != "__init__"}
 RECIPES = [name for name in FILES if not name.startswith("test_")]
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", README, flags=re.MULTILINE | re.DOTALL)
+PYTHON = [code for language, code in BLOCKS if language == "python"]
+PROGRAMS = [code for code in PYTHON if "Toolbox(" in code]  # the others go on with what stands before them
+FRAGMENTS = [code for code in PYTHON if code not in PROGRAMS]
 
 PUBLIC = {
     "mrtr_tools": set(mrtr_tools.__all__),
@@ -112,10 +115,24 @@ def test_the_first_tool_of_the_readme_stands_in_the_first_screen_and_has_under_t
     assert len([line for line in tool.splitlines() if line]) < 10
 
 
-def test_the_other_python_blocks_of_the_readme_are_python():
-    for language, code in BLOCKS:
-        if language == "python":
-            ast.parse(code)
+@pytest.mark.parametrize("code", PROGRAMS, ids=range(len(PROGRAMS)))
+def test_a_program_of_the_readme_runs_as_it_stands(code: str, tmp_path: Path):
+    """Started with nobody at the other end, a server of the README ends at once and says nothing."""
+    scope: dict[str, Any] = {"__name__": "readme"}
+    exec(compile(code, "README.md", "exec"), scope)
+    (tmp_path / "server.py").write_text(code)
+    done = subprocess.run(
+        [sys.executable, tmp_path / "server.py"],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+    assert [len(value.tools) > 0 for value in scope.values() if isinstance(value, Toolbox)] == [True]
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
 
 
 def test_the_two_commands_of_the_readme_are_there_and_can_be_run():
@@ -132,7 +149,7 @@ def test_the_two_commands_of_the_readme_are_there_and_can_be_run():
 
 
 def test_every_path_that_the_readmes_link_to_is_there():
-    for page in (ROOT / "README.md", COOKBOOK / "README.md", ROOT / "CONTRIBUTING.md"):
+    for page in (ROOT / "README.md", COOKBOOK / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md"):
         for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
             assert target.startswith("https://") or (page.parent / target).exists(), f"{page.name}: {target}"
 
@@ -147,9 +164,7 @@ def test_every_name_that_the_readme_imports_is_public():
 
 def test_the_readme_examples_of_how_it_works_define_tools():
     """The blocks below the first screen are fragments; with their imports they are real tools."""
-    code = "\n".join(code for language, code in BLOCKS[1:] if language == "python").replace(
-        "-> str: ...", "-> str: return room"
-    )
+    code = "\n".join(FRAGMENTS).replace("-> str: ...", "-> str: return room")
     prelude = (
         "from typing import Literal\nfrom mrtr_tools import *\nfrom pydantic import BaseModel\n"
         "toolbox = Toolbox('readme')\nclass Flight(BaseModel):\n    price: int\n"

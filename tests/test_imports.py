@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -24,7 +25,7 @@ questions
 signatures
 inputs
 steps
-content arguments results carriers tools
+content guards arguments results carriers tools
 responses
 state
 events walk rounds
@@ -151,6 +152,14 @@ def own_imports(name: str) -> set[str]:
             inside = module.removeprefix("mrtr_tools.")
             found.add(inside if inside in MODULES else inside.rpartition(".")[0])
     return found
+
+
+def test_contributing_tells_the_same_order():
+    page = (ROOT.parent / "CONTRIBUTING.md").read_text()
+    told = re.search(r"^Dependencies point one way.*?\n\n((?: {4}.*\n)+)", page, flags=re.MULTILINE)
+
+    assert told is not None
+    assert [re.findall(r"\w+", line) for line in told[1].splitlines()] == LAYERS
 
 
 def test_every_module_has_its_place_in_the_order():

@@ -153,7 +153,9 @@ def test_the_public_key_of_testing_is_refused_by_every_door():
 def test_a_test_may_ask_for_the_public_key_of_testing():
     """Security 13."""
     (key,) = read_keys([TESTING_KEY], allow_testing=True)
-    assert read_keys([key]) == (key,)
+    assert read_keys([key], allow_testing=True) == (key,)
+    with pytest.raises(InvalidKey, match="public key of testing"):
+        read_keys([key])
 
 
 @pytest.mark.parametrize("until", [float("nan"), float("inf"), "tomorrow"])

@@ -3,6 +3,8 @@
 import importlib
 import inspect
 import pkgutil
+import re
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -77,3 +79,30 @@ def test_errors_of_the_library_are_defined_in_one_place():
         for member, value in public(name):
             if inspect.isclass(value) and issubclass(value, Exception) and member not in inner:
                 assert value.__module__ in ("mrtr_tools.errors", "mrtr_tools.keys", name), f"{name}.{member}"
+
+
+# Where each module is explained
+
+ROOT = Path(mrtr_tools.__file__).parents[1]
+
+
+def explained() -> set[str]:
+    """The files that the middle column of CONTRIBUTING's table names; a bare name is in the folder of the last one."""
+    found: set[str] = set()
+    for cell in re.findall(r"^\|[^|]+\|([^|]+)\|", (ROOT / "CONTRIBUTING.md").read_text(), flags=re.MULTILINE):
+        folder = PurePosixPath()
+        for name in re.findall(r"`([\w./]+\.py)`", cell):
+            path = PurePosixPath(name) if name.startswith(("mrtr_tools/", "tests/")) else folder / name
+            folder = path.parent
+            found.add(str(path))
+    return found
+
+
+def test_contributing_says_of_every_module_what_to_change_in_it():
+    files = {str(path.relative_to(ROOT)) for path in (ROOT / "mrtr_tools").rglob("*.py")}
+
+    assert sorted(files - explained()) == []
+
+
+def test_contributing_names_no_file_that_is_not_there():
+    assert [name for name in sorted(explained()) if not (ROOT / name).exists()] == []
