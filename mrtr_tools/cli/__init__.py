@@ -26,6 +26,7 @@ def main() -> None:
         sys.exit('The command line is not installed. Install it with: pip install "mrtr-tools[cli]"')
     from mrtr_tools.cli.app import app
     from mrtr_tools.cli.exits import Stop
+    from mrtr_tools.cli.terminal import escaped
 
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
@@ -34,5 +35,6 @@ def main() -> None:
         app(prog_name="mrtr-tools")
     except Stop as stop:
         if text := str(stop):
-            print(f"Error: {text}" if stop.code else text, file=sys.stderr)
+            plain = escaped(text)
+            print(f"Error: {plain}" if stop.code else plain, file=sys.stderr)
         sys.exit(stop.code)

@@ -100,7 +100,7 @@ class Terminal:
             self._said(_pretty(stop.details["data"]))
 
     def _line(self, text: str = "", style: str = "") -> None:
-        self._console.print(Text(text, style), soft_wrap=True)
+        self._console.print(Text(escaped(text), style), soft_wrap=True)  # a server's words may be among ours
 
     def _said(self, text: str) -> None:
         bar = "│ " if self._console.encoding.startswith("utf") else "| "
