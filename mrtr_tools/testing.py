@@ -22,15 +22,21 @@ from mrtr_tools.answers import choices_of
 from mrtr_tools.calls import Call, Client, Complete, InputRequired
 from mrtr_tools.choices import wire_text
 from mrtr_tools.events import Event, Finished, RunStep
+from mrtr_tools.input_requests import Root, Sampled
 from mrtr_tools.keys import TESTING_KEY, read_key
 from mrtr_tools.marks import Refused
 from mrtr_tools.runner import handle_call
 from mrtr_tools.state import StateSigner
 from mrtr_tools.tools import Toolbox
 
-__all__ = ["TESTING_KEYS", "Conversation", "Player", "in_turn", "respond"]
+__all__ = ["EVERYTHING", "TESTING_KEYS", "Conversation", "Player", "in_turn", "respond"]
 
-ANYTHING: Final[Mapping[str, JsonValue]] = {"elicitation": {"form": {}}}
+EVERYTHING: Final[Mapping[str, JsonValue]] = {
+    "elicitation": {"form": {}, "url": {}},
+    "sampling": {"tools": {}},
+    "roots": {},
+}
+"""What a client declares that can be asked anything."""
 TESTING_KEYS: Final = (read_key(TESTING_KEY, allow_testing=True),)
 """Keys that everybody knows; no server takes them."""
 _NUMBERED: Final = re.compile(r"-\d+$")
@@ -45,7 +51,7 @@ class Conversation:
         rounds: how many requests were sent.
         questions: the wire keys that were asked, in the order of asking; a key asked twice stands there twice.
         ran: the functions of the author that ran, in order; an input's function goes by its path.
-        messages: the texts of the questions, by wire key, as last asked.
+        messages: the texts put to a person, by wire key, as last asked.
     """
 
     player: Player = field(repr=False)
@@ -107,12 +113,13 @@ class Conversation:
             state,
             self.player.principal,
             Client(self.player.capabilities),
+            self.call.method,
         )
         self.rounds += 1
         self.reply = await handle_call(self.player.toolbox, call, self.player.signer, self._note)
         for key, request in self.open.items():
             self.questions.append(key)
-            self.messages[key] = str(cast("dict[str, JsonValue]", request["params"])["message"])
+            self.messages[key] = str(cast("dict[str, JsonValue]", request.get("params", {})).get("message", ""))
 
     def _note(self, event: Event) -> None:
         if isinstance(event, RunStep):
@@ -143,27 +150,29 @@ class Player:
     """
 
     toolbox: Toolbox
-    capabilities: Mapping[str, JsonValue] = field(default_factory=lambda: ANYTHING)
+    capabilities: Mapping[str, JsonValue] = field(default_factory=lambda: EVERYTHING)
     principal: str | None = None
     signer: StateSigner = field(default_factory=lambda: StateSigner(TESTING_KEYS, "testing"))
 
     async def start(self, tool: str, arguments: Mapping[str, JsonValue] | None = None) -> Conversation:
-        """Send the first round of a call.
+        """Send the first round of a call; the arguments are as in `play_async`.
 
         Raises:
             RequestError: the request cannot be served.
         """
-        conversation = Conversation(self, Call(tool, arguments or {}))
+        method = "tools/call" if tool in self.toolbox.tools else "resources/read"
+        method = "prompts/get" if tool in self.toolbox.prompts else method
+        conversation = Conversation(self, Call(tool, arguments or {}, method=method))
         await conversation.send({})
         return conversation
 
     async def play_async(
         self, tool: str, arguments: Mapping[str, JsonValue] | None = None, /, **answers: object
     ) -> Conversation:
-        """Call a tool and answer what it asks, to its end.
+        """Call a tool, get a prompt or read a resource, and answer what it asks, to its end.
 
         Args:
-            tool: its name.
+            tool: the name of the tool or prompt, or the URI of the resource.
             arguments: by their names on the wire.
             answers: by input: see `respond`. An answer serves every time that its input is asked; `in_turn` gives
                 another each time. The inputs of an input's function go by their path: ``**{"login.user": "ada"}``.
@@ -213,20 +222,37 @@ def respond(request: Mapping[str, JsonValue], answer: object) -> JsonValue:
 
     Args:
         request: the question, ``{"method": ..., "params": ...}``.
-        answer: the value of the form's only field; or all fields, in a dict or an instance of the form's type; or
-            `Refused`; or a callable that gets `request` and gives one of these. A choice may be given as the value it
-            stands for.
+        answer: for a form, the value of its only field; or all fields, in a dict or an instance of the form's type; a
+            choice may be given as the value it stands for. For a page, whether it is opened. For a model, what it says,
+            as a text, a `Sampled`, or the protocol's object. For roots, a list of `Root` or of URIs. For any of them
+            `Refused`, or a callable that gets `request` and gives one of these.
     """
     if callable(answer) and not isinstance(answer, type):
         answer = cast("Callable[[Any], object]", answer)(request)
     if isinstance(answer, Refused):
         return {"action": answer.action}
-    schema = cast("dict[str, Any]", request["params"])["requestedSchema"]
-    properties = cast("dict[str, dict[str, Any]]", schema["properties"])
+    if request["method"] == "sampling/createMessage":
+        return _sampled(answer)
+    if request["method"] == "roots/list":
+        roots = [root if isinstance(root, Root) else Root(str(root)) for root in cast("list[object]", answer)]
+        return {"roots": [{"uri": root.uri, **({"name": root.name} if root.name else {})} for root in roots]}
+    params = cast("dict[str, Any]", request["params"])
+    if params.get("mode") == "url":
+        return {"action": "accept" if answer else "decline"}
+    properties = cast("dict[str, dict[str, Any]]", params["requestedSchema"]["properties"])
     given = _fields(answer)
     content = {next(iter(properties)): answer} if given is None else given
     shown = {name: _shown(value, properties.get(name, {})) for name, value in content.items()}
     return {"action": "accept", "content": cast("JsonValue", from_json(to_json(shown)))}
+
+
+def _sampled(answer: object) -> JsonValue:
+    if isinstance(answer, Sampled):
+        stop = {"stopReason": answer.stop_reason} if answer.stop_reason else {}
+        return {"role": answer.role, "content": cast("JsonValue", answer.content), "model": answer.model, **stop}
+    if isinstance(answer, str):
+        return {"role": "assistant", "content": {"type": "text", "text": answer}, "model": "test"}
+    return cast("JsonValue", answer)
 
 
 def _fields(answer: object) -> dict[str, object] | None:

@@ -1,33 +1,25 @@
 """Clients of protocol revisions before 2026-07-28: the same rounds, with the questions pushed in mid-call.
 
 Such a client waits for its result with the connection open, and is asked over that connection. There is no state:
-what the call has so far stays in this coroutine, and is gone with it. Elicitation came with 2025-06-18; before it,
-nothing can be asked.
+what the call has so far stays in this coroutine, and is gone with it. How each revision is asked is in `revisions`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
-from typing import Final, cast
 
 import anyio
 from pydantic import JsonValue
 
-from mrtr_tools.calls import Call, Client, Complete
+from mrtr_tools.calls import Call, Complete
 from mrtr_tools.events import Finished
 from mrtr_tools.progress import Progress
 from mrtr_tools.rounds import Round
 from mrtr_tools.runner import play
-from mrtr_tools.server.wire import sendable
 from mrtr_tools.tools import Toolbox
 
-__all__ = ["Push", "Unanswered", "askable", "handle_legacy_call", "question_for"]
-
-FIRST_WITH_ELICITATION: Final = "2025-06-18"
-FIRST_WITH_TITLES: Final = "2025-11-25"
-FORMS: Final[Mapping[str, JsonValue]] = {"elicitation": {"form": {}}}
-QUESTIONS: Final = ("elicitation", "sampling", "roots")
+__all__ = ["Push", "Unanswered", "handle_legacy_call"]
 
 Push = Callable[[Mapping[str, JsonValue]], Awaitable[JsonValue]]
 """Sends one question, ``{"method": ..., "params": ...}``, waits as long as it takes, and gives the response unread."""
@@ -89,41 +81,3 @@ async def _ask(requests: Mapping[str, Mapping[str, JsonValue]], push: Push) -> d
         for key, request in requests.items():
             tasks.start_soon(ask, key, request)
     return unanswered[0] if unanswered else responses
-
-
-def askable(version: str, capabilities: Mapping[str, JsonValue]) -> Mapping[str, JsonValue]:
-    """What of its declared capabilities a client of this revision is asked for: forms, and nothing else so far.
-
-    The other questions look different before 2026-07-28 (a page has an `elicitationId`), so a call that needs one ends
-    with `MissingCapability` instead of a request that is half right.
-    """
-    kept = {name: declared for name, declared in capabilities.items() if name not in QUESTIONS}
-    if version >= FIRST_WITH_ELICITATION and Client(capabilities).supports(FORMS):  # revisions are dates
-        kept.update(FORMS)
-    return kept
-
-
-def question_for(version: str, request: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    """A question as a client of this revision reads it.
-
-    Before 2025-11-25 there was no `mode`, and the titles of choices were `enumNames`. Choosing several did not exist,
-    and is sent as it is, for there is no other way to ask it.
-    """
-    params = dict(cast("Mapping[str, JsonValue]", request["params"]))
-    if version < FIRST_WITH_TITLES:
-        params.pop("mode", None)
-        schema = cast("dict[str, JsonValue]", params["requestedSchema"])
-        fields = cast("dict[str, dict[str, JsonValue]]", schema["properties"])
-        params["requestedSchema"] = {**schema, "properties": {name: _with_names(spec) for name, spec in fields.items()}}
-    return sendable({"method": request["method"], "params": params})
-
-
-def _with_names(spec: dict[str, JsonValue]) -> JsonValue:
-    if "oneOf" not in spec:
-        return spec
-    choices = cast("list[dict[str, JsonValue]]", spec["oneOf"])
-    names: dict[str, JsonValue] = {
-        "enum": [choice["const"] for choice in choices],
-        "enumNames": [choice["title"] for choice in choices],
-    }
-    return {key: value for key, value in spec.items() if key != "oneOf"} | names

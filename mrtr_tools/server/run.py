@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+import logging
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import anyio
-from pydantic_core import to_json
 
-from mrtr_tools.server.signing import Keys, starting_signer
-from mrtr_tools.server.stdio import INVALID_REQUEST, serve_stdio
+from mrtr_tools.errors import DefinitionError
+from mrtr_tools.server.middleware import TooLargeAsJson, TrimmedHeaders
+from mrtr_tools.server.signing import TTL, Keys, starting_signer
+from mrtr_tools.server.stdio import serve_stdio
 from mrtr_tools.tools import Toolbox
 
 if TYPE_CHECKING:
@@ -21,8 +23,9 @@ __all__ = ["MAX_REQUEST", "http_app", "run_http", "run_stdio"]
 
 MAX_REQUEST: Final = 1024 * 1024
 """Bytes that one message of a client may have, over HTTP and stdio alike, unless ``max_request=`` says otherwise."""
-TTL: Final = 3600
 GRACE: Final = 10  # seconds that calls under way may take when the server is stopped
+
+_log = logging.getLogger("mrtr_tools")
 
 LOOPBACK_HOSTS: Final = [f"{host}{port}" for host in ("127.0.0.1", "localhost", "[::1]") for port in ("", ":*")]
 LOOPBACK_ORIGINS: Final = [f"http://{host}" for host in LOOPBACK_HOSTS]
@@ -49,7 +52,7 @@ def run_stdio(
         InvalidKey: a key cannot be used.
     """
     signer = starting_signer(toolbox, keys, audience=audience, ttl=ttl, make_key=True)
-    from mrtr_tools.server.sdk import server_for
+    from mrtr_tools.server.alone import server_for
 
     with suppress(KeyboardInterrupt):  # a person at a terminal stops it so
         anyio.run(serve_stdio, server_for(toolbox, signer), max_request)
@@ -66,6 +69,7 @@ def run_http(
     allowed_hosts: Sequence[str] | None = None,
     allowed_origins: Sequence[str] | None = None,
     max_request: int = MAX_REQUEST,
+    anonymous_ok: bool = False,
 ) -> None:
     """Serve over HTTP, at ``/mcp``, until the process is told to stop. For several processes, use `http_app`.
 
@@ -79,8 +83,10 @@ def run_http(
         allowed_hosts: see there; must be given unless `host` is this machine alone.
         allowed_origins: see there.
         max_request: see there.
+        anonymous_ok: see there.
 
     Raises:
+        DefinitionError: a step opens a page, and `anonymous_ok` is not given.
         InvalidKey: there are no keys, or one cannot be used.
         ValueError: `allowed_hosts` is missing.
     """
@@ -97,6 +103,7 @@ def run_http(
         allowed_hosts=allowed_hosts,
         allowed_origins=allowed_origins,
         max_request=max_request,
+        anonymous_ok=anonymous_ok,
     )
     import uvicorn
 
@@ -112,6 +119,7 @@ def http_app(
     allowed_hosts: Sequence[str] | None = None,
     allowed_origins: Sequence[str] | None = None,
     max_request: int = MAX_REQUEST,
+    anonymous_ok: bool = False,
 ) -> Starlette:
     """An ASGI application that serves a toolbox at ``/mcp``, to clients of 2026-07-28 and of older revisions.
 
@@ -128,23 +136,44 @@ def http_app(
         allowed_origins: the values of the `Origin` header to serve, such as ``https://example.com``; by default those
             of this machine, or none when there are `allowed_hosts`. Programs send no such header and are served.
         max_request: bytes that the body of a request may have. A larger one gets 413.
+        anonymous_ok: let steps open pages (`ElicitUrl`) although callers are not authenticated here. Whoever is sent
+            the link then acts in the call of whoever sent it; so only where all who reach the server are one person.
+            To authenticate callers, `attach` the toolbox to an `MCPServer` with ``auth=``.
 
     Raises:
+        DefinitionError: a step opens a page, and `anonymous_ok` is not given.
         InvalidKey: there are no keys, or one cannot be used.
         TypeError: one text was given in place of a list.
     """
     hosts = _listed("allowed_hosts", allowed_hosts, LOOPBACK_HOSTS)
     origins = _listed("allowed_origins", allowed_origins, LOOPBACK_ORIGINS if allowed_hosts is None else ())
+    _check_pages(toolbox, anonymous_ok=anonymous_ok)
     signer = starting_signer(toolbox, keys, audience=audience, ttl=ttl)
+    _log.warning(
+        "%s: callers over HTTP are not authenticated; whoever has a state and its arguments can go on with the call",
+        toolbox.name,
+    )
     from mcp.server.transport_security import TransportSecuritySettings
 
-    from mrtr_tools.server.sdk import server_for
+    from mrtr_tools.server.alone import server_for
 
     allowed = TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=origins)
-    app = server_for(toolbox, signer).streamable_http_app(transport_security=allowed, max_request_body_size=max_request)
+    app = server_for(toolbox, signer, anonymous_ok=anonymous_ok).streamable_http_app(
+        transport_security=allowed, max_request_body_size=max_request
+    )
     app.add_middleware(TooLargeAsJson, limit=max_request)
     app.add_middleware(TrimmedHeaders)
     return app
+
+
+def _check_pages(toolbox: Toolbox, *, anonymous_ok: bool) -> None:
+    """Refuse to open pages for nobody in particular: somebody else may be sent the link, and sign in for the caller."""
+    steps = dict.fromkeys(toolbox.asking("url"))
+    if steps and not anonymous_ok:
+        raise DefinitionError(
+            f"{toolbox.name}: {', '.join(steps)} ask to open a page, and over HTTP nobody knows for whom: attach the "
+            "toolbox to an MCPServer with auth=, or give anonymous_ok=True where all callers are one person"
+        )
 
 
 def _listed(name: str, given: Sequence[str] | None, default: Sequence[str]) -> list[str]:
@@ -158,51 +187,3 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-
-
-App = Callable[[Message, Receive, Send], Awaitable[None]]
-
-
-class TrimmedHeaders:
-    """ASGI middleware: header values without the white space around them, which is no part of them (RFC 9110, 5.5).
-
-    uvicorn leaves what stands behind a value when it parses with httptools, and takes it off with h11.
-    """
-
-    def __init__(self, app: App) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            scope = {**scope, "headers": [(name, value.strip(b" \t")) for name, value in scope["headers"]]}
-        await self._app(scope, receive, send)
-
-
-class TooLargeAsJson:
-    """ASGI middleware: a 413 as a JSON-RPC error, which clients can read, in place of the SDK's plain text."""
-
-    def __init__(self, app: App, limit: int) -> None:
-        self._app = app
-        error = {"code": INVALID_REQUEST, "message": f"A message may have {limit} bytes"}
-        self._body = to_json({"jsonrpc": "2.0", "id": None, "error": error})
-        length = str(len(self._body)).encode()
-        self._headers = [(b"content-type", b"application/json"), (b"content-length", length)]
-
-    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        too_large = False
-
-        async def send_json(message: Message) -> None:
-            nonlocal too_large
-            if message["type"] == "http.response.start" and message["status"] == 413:  # noqa: PLR2004 - the status itself
-                too_large = True
-                message = {**message, "headers": self._headers}
-            elif message["type"] == "http.response.body" and too_large:
-                message = {**message, "body": self._body}
-            await send(message)
-
-        await self._app(scope, receive, send_json)

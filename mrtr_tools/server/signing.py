@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from typing import Final
 
-from mrtr_tools.keys import VARIABLE, InvalidKey, Key, generate_key, keys_from_environment
+from mrtr_tools.keys import VARIABLE, InvalidKey, Key, generate_key, keys_from_environment, read_keys
 from mrtr_tools.state import StateSigner
 from mrtr_tools.tools import Toolbox
 
-__all__ = ["Keys", "starting_signer"]
+__all__ = ["TTL", "Keys", "starting_signer"]
 
 Keys = Sequence[str | Key]
+
+TTL: Final = 3600
+"""Seconds that a state lives unless ``ttl=`` says otherwise."""
 
 _log = logging.getLogger("mrtr_tools")
 
@@ -32,7 +36,8 @@ def starting_signer(
     Raises:
         InvalidKey: there are no keys, or one cannot be used.
     """
-    ring = keys_from_environment() if keys is None else keys
+    inherited = keys_from_environment()  # taken out in any case: whatever a step starts would inherit it
+    ring = inherited if keys is None else read_keys(keys)
     made = ring is None and make_key
     if made:
         ring = [generate_key()]

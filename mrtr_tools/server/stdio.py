@@ -18,7 +18,7 @@ from pydantic_core import from_json, to_json
 if TYPE_CHECKING:
     from mcp.server import Server
 
-__all__ = ["Messages", "lines_of", "serve_stdio"]
+__all__ = ["INVALID_REQUEST", "Messages", "lines_of", "serve_stdio"]
 
 INVALID_REQUEST: Final = -32600
 CHUNK: Final = 64 * 1024  # bytes

@@ -6,34 +6,75 @@ What older revisions do not know (`resultType`) is taken off by whoever serves t
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Sequence
-from typing import Any, cast
+from collections.abc import Mapping
+from typing import Final, cast
 
 from pydantic import JsonValue
-from pydantic_core import to_json
 
-from mrtr_tools.calls import Complete, InputRequired, Reply
-from mrtr_tools.carriers import Tool
+from mrtr_tools.calls import Call, Complete, InputRequired, Reply
+from mrtr_tools.carriers import Carrier, Prompt, Resource, Tool
 from mrtr_tools.errors import RequestError
+from mrtr_tools.server.blocks import content_of, contents_of, messages_of, sdk_object
 
-__all__ = ["content_of", "error_object", "result_object", "sendable", "tool_entry"]
+__all__ = [
+    "CallFailed",
+    "error_object",
+    "prompt_entry",
+    "resource_entry",
+    "result_for",
+    "result_object",
+    "sendable",
+    "tool_entry",
+]
 
 Json = dict[str, JsonValue]
+
+NOT_CACHED: Final[Json] = {"ttlMs": 0, "cacheScope": "private"}
+
+
+class CallFailed(RequestError):
+    """A prompt or resource ended with a tool error, which only tools can show as a result (-32603)."""
+
+    code = -32603
 
 
 def tool_entry(tool: Tool) -> Json:
     """A tool as `tools/list` shows it."""
-    entry: Json = {"name": tool.name}
-    if tool.title is not None:
-        entry["title"] = tool.title
-    if tool.description is not None:
-        entry["description"] = tool.description
+    entry = _named(tool)
     entry["inputSchema"] = tool.input_schema
     if tool.output_schema is not None:
         entry["outputSchema"] = tool.output_schema
     if tool.annotations is not None:
         entry["annotations"] = dict(tool.annotations)
+    return entry
+
+
+def prompt_entry(prompt: Prompt) -> Json:
+    """A prompt as `prompts/list` shows it."""
+    required = cast("list[str]", prompt.input_schema.get("required", []))
+    properties = cast("Mapping[str, Json]", prompt.input_schema["properties"])
+    arguments: list[JsonValue] = []
+    for name, told in properties.items():
+        texts = {text: told[text] for text in ("title", "description") if text in told}
+        arguments.append({"name": name, **texts, "required": name in required})
+    return {**_named(prompt), **({"arguments": arguments} if arguments else {})}
+
+
+def resource_entry(resource: Resource) -> Json:
+    """A resource as `resources/list` shows it, or as `resources/templates/list` does when its URI is a template."""
+    where = "uriTemplate" if resource.uri.variables else "uri"
+    entry: Json = {where: resource.uri.text, **_named(resource)}
+    if resource.mime_type is not None:
+        entry["mimeType"] = resource.mime_type
+    return entry
+
+
+def _named(carrier: Carrier) -> Json:
+    entry: Json = {"name": carrier.name}
+    if carrier.title is not None:
+        entry["title"] = carrier.title
+    if carrier.description is not None:
+        entry["description"] = carrier.description
     return entry
 
 
@@ -43,7 +84,22 @@ def result_object(reply: Reply) -> Json:
     Raises:
         ValueError: what the last step returned cannot be shown (bytes that are no text, a cycle, NaN).
     """
-    return sendable(_input_required(reply) if isinstance(reply, InputRequired) else _complete(reply))
+    return sendable(_input_required(reply) if isinstance(reply, InputRequired) else _of_tool(reply))
+
+
+def result_for(call: Call, carrier: Carrier, reply: Reply) -> Json:
+    """A reply as the result of its request, whatever was called.
+
+    Raises:
+        ValueError: as for `result_object`.
+        CallFailed: a prompt or resource ended with a tool error.
+    """
+    if isinstance(reply, InputRequired) or isinstance(carrier, Tool):
+        return result_object(reply)
+    resource = carrier if isinstance(carrier, Resource) else None
+    if reply.is_error:
+        raise CallFailed(str(reply.value), None if resource is None else {"uri": call.target})
+    return sendable(_of_prompt(carrier, reply) if resource is None else _of_resource(call, resource, reply))
 
 
 def _input_required(reply: InputRequired) -> Json:
@@ -55,8 +111,8 @@ def _input_required(reply: InputRequired) -> Json:
     return result
 
 
-def _complete(reply: Complete) -> Json:
-    ready = _sdk_object(reply.value, "CallToolResult")
+def _of_tool(reply: Complete) -> Json:
+    ready = sdk_object(reply.value, "CallToolResult")
     if ready is not None:
         return {"resultType": "complete"} | ready
     result: Json = {"resultType": "complete", "content": cast("JsonValue", content_of(reply.value))}
@@ -66,44 +122,22 @@ def _complete(reply: Complete) -> Json:
     return result
 
 
-def content_of(value: object) -> list[Json]:
-    """What a step returned as content blocks, by the official SDK's rules.
-
-    None is no block, text stands as it is, lists and tuples are flattened, the SDK's own blocks and images are taken as
-    they are; anything else becomes JSON, indented by 2.
-
-    Raises:
-        ValueError: JSON cannot show it.
-    """
-    if value is None:
-        return []
-    if isinstance(value, str):
-        return [{"type": "text", "text": str.__str__(value)}]
-    if isinstance(value, (list, tuple)):
-        return [block for item in cast("Sequence[object]", value) for block in content_of(item)]
-    if (block := _sdk_block(value)) is not None:
-        return [block]
-    return [{"type": "text", "text": to_json(value, fallback=str, indent=2).decode()}]
+def _of_prompt(prompt: Carrier, reply: Complete) -> Json:
+    ready = sdk_object(reply.value, "GetPromptResult")
+    if ready is not None:
+        return {"resultType": "complete"} | ready
+    described: Json = {} if prompt.description is None else {"description": prompt.description}
+    return {"resultType": "complete", **described, "messages": cast("JsonValue", messages_of(reply.value))}
 
 
-_BLOCKS = ("TextContent", "ImageContent", "AudioContent", "ResourceLink", "EmbeddedResource")
-_MEDIA = {"Image": "to_image_content", "Audio": "to_audio_content"}
-
-
-def _sdk_block(value: object) -> Json | None:
-    media = sys.modules.get("mcp.server.mcpserver")
-    for name, method in _MEDIA.items():
-        if media is not None and isinstance(value, getattr(media, name)):
-            value = getattr(value, method)()
-    return _sdk_object(value, *_BLOCKS)
-
-
-def _sdk_object(value: object, *names: str) -> Json | None:
-    """`value` as the wire has it when it is one of these types of the SDK. It cannot be one that was never imported."""
-    types = sys.modules.get("mcp_types")
-    if types is None or not isinstance(value, tuple(getattr(types, name) for name in names)):
-        return None
-    return cast("Any", value).model_dump(by_alias=True, mode="json", exclude_none=True)
+def _of_resource(call: Call, resource: Resource, reply: Complete) -> Json:
+    """The contents. Nobody may keep what was made of answers, which are no part of the URI."""
+    ready = sdk_object(reply.value, "ReadResourceResult")
+    if ready is not None:
+        asked = call.state is not None or bool(call.responses)
+        return {"resultType": "complete"} | NOT_CACHED | ready | (NOT_CACHED if asked else {})
+    contents = contents_of(reply.value, call.target, resource.mime_type)
+    return {"resultType": "complete", "contents": cast("JsonValue", contents), **NOT_CACHED}
 
 
 def sendable(message: Json) -> Json:
@@ -134,4 +168,4 @@ def error_object(error: RequestError) -> Json:
     told: Json = {"code": error.code, "message": error.message}
     if error.data is not None:
         told["data"] = error.data
-    return told
+    return sendable(told)
