@@ -67,7 +67,9 @@ class Arguments:
         if len(set(wire)) < len(wire):
             raise DefinitionError(f"{where}: two arguments have the same name on the wire: {', '.join(wire)}")
         self._model = _model(where, self._fields, parameters)
-        self._guard = Guard(self._model.__pydantic_core_schema__)
+        guards = {taken.parameter.wire_name: Guard(taken.codec.core_schema) for taken in parameters.values()}
+        self._guards = {name: guard for name, guard in guards.items() if guard.is_needed}
+        self._is_ordered = all(guard.is_ordered for guard in guards.values())
         self.schema = self._schema()
         self.names = frozenset(wire)
         self.required = frozenset(
@@ -85,20 +87,29 @@ class Arguments:
             InvalidArguments: they do not fit; the text tells the caller which and why.
             ValueError: one of `defaults` no longer fits.
         """
-        if (trouble := self._guard.trouble(dict(raw))) is not None:
-            raise InvalidArguments(f"Invalid arguments: {trouble}")
+        for name, guard in self._guards.items():
+            if (trouble := guard.trouble(raw.get(name))) is not None:
+                raise InvalidArguments(f"Invalid arguments: {name}: {trouble}")
         try:
             model = self._model.model_validate(raw)
         except ValidationError as error:
             raise InvalidArguments(_told(error)) from None
-        values: dict[str, object] = {name: getattr(model, key) for key, name in self._fields.items()}
+        read = model.__dict__
+        values: dict[str, object] = {name: read[key] for key, name in self._fields.items()}
         given = {self._fields[key] for key in model.model_fields_set}
         omitted = tuple(name for name in values if name not in given)
         for name in omitted:
             if name in defaults:
                 values[name] = self._parameters[name].load(defaults[name])
-        dumped = model.model_dump(exclude_unset=True)
-        return Given(values, omitted, _digest({self._fields[key]: value for key, value in dumped.items()}))
+        return Given(values, omitted, self._digest(model))
+
+    def _digest(self, model: BaseModel) -> str:
+        """The same for equal values, in whatever order keys and members of sets come."""
+        if self._is_ordered:
+            text = model.__pydantic_serializer__.to_json(model, exclude_unset=True, by_alias=True)
+        else:
+            text = to_json(_ordered(model.model_dump(exclude_unset=True, by_alias=True)))
+        return hashlib.sha256(text).hexdigest()[:16]
 
     def defaults(self, given: Given) -> dict[str, JsonValue]:
         """The values of what the client left out, as JSON."""
@@ -123,15 +134,20 @@ class Arguments:
             return False
 
     def _schema(self) -> dict[str, JsonValue]:
+        """The schema, with the parameters in the order of their definition; for the digest, the model sorts them."""
         schema = self._model.model_json_schema(by_alias=True, schema_generator=PlainJsonSchema)
         schema.pop("title", None)
-        schema.setdefault("properties", {})
+        properties, needed = schema.get("properties", {}), schema.get("required", [])
+        order = [taken.parameter.wire_name for taken in self._parameters.values()]
+        schema["properties"] = {name: properties[name] for name in order}
+        if needed:
+            schema["required"] = [name for name in order if name in needed]
         return cast("dict[str, JsonValue]", schema)
 
 
 def _model(where: str, fields: Mapping[str, str], parameters: Mapping[str, Carried]) -> type[BaseModel]:
     definitions: dict[str, Any] = {}
-    for key, name in fields.items():
+    for key, name in sorted(fields.items(), key=lambda field: parameters[field[1]].parameter.wire_name):
         parameter = parameters[name].parameter
         more: dict[str, Any] = {"alias": parameter.wire_name}
         if parameter.field.default_factory is not None:
@@ -146,11 +162,6 @@ def _model(where: str, fields: Mapping[str, str], parameters: Mapping[str, Carri
         return create_model("arguments", **definitions)
     except (PydanticUserError, TypeError) as error:
         raise DefinitionError(f"{where}: its arguments have no JSON schema: {error}") from error
-
-
-def _digest(values: Mapping[str, object]) -> str:
-    """The same for equal values, in whatever order parameters, keys and members of sets come."""
-    return hashlib.sha256(to_json(_ordered(values))).hexdigest()[:16]
 
 
 def _ordered(value: Any) -> Any:

@@ -17,29 +17,37 @@ from mrtr_tools.answers import is_safe_decimal
 __all__ = ["Guard"]
 
 MAX_MEMBERS: Final = 1000
-_NUMBER: Final = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
+_ORDERED: Final = frozenset(
+    ["str", "int", "float", "bool", "none", "literal", "nullable", "default", "list", "date", "datetime", "uuid", "url"]
+)
+_NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 class Guard:
-    """What to look for in arguments, by the types that they will become.
+    """What to look for in an argument, by the types that it will become.
 
     Args:
-        schema: pydantic's core schema of them.
+        schema: pydantic's core schema of it.
+
+    Attributes:
+        is_needed: whether there is anything to look for.
+        is_ordered: whether equal values always come out in the same order: there are no sets, and no dicts of any keys.
     """
 
-    __slots__ = ("_decimals", "_members")
+    __slots__ = ("_decimals", "_members", "is_needed", "is_ordered")
 
     def __init__(self, schema: object) -> None:
         kinds = set(_kinds(schema))
         self._decimals = "decimal" in kinds
         self._members = bool(kinds & {"set", "frozenset", "keyed"})
+        self.is_needed = self._decimals or self._members
+        self.is_ordered = kinds <= _ORDERED
 
     def trouble(self, value: JsonValue) -> str | None:
         """Why a value must not be read, or None."""
-        if not self._decimals and not self._members:
-            return None
         if isinstance(value, str):
-            unsafe = self._decimals and _NUMBER.fullmatch(value) and not is_safe_decimal(value.strip())
+            text = value.strip().replace("_", "")
+            unsafe = self._decimals and _NUMBER.fullmatch(text) and not is_safe_decimal(text)
             return "a number has at most 40 digits" if unsafe else None
         if not isinstance(value, (dict, list)):
             return None

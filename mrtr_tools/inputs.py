@@ -68,7 +68,7 @@ class Input:
 
     def pins_for(self, question: Question | None) -> tuple[str, ...]:
         """What a kept answer must carry to stand: `pins`, with the text where something was filled in."""
-        if question is None or self.draft is None or self.draft.is_plain:
+        if question is None or self.draft is None or self.draft.plain is not None:
             return self.pins
         return tuple(pin_of([pin, question.params]) for pin in self.pins)
 

@@ -8,7 +8,7 @@ read by kind.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, cast
 
 from pydantic import JsonValue
@@ -103,6 +103,13 @@ class Question:
 class Draft:
     """A question made when a step is defined: its texts are templates.
 
+    Attributes:
+        source: what the author gave.
+        schema: the form, or None for what is none.
+        templates: its texts, by place.
+        unfilled: the question with nothing filled in.
+        plain: the question, when its texts name nothing and it is the same for every call; else None.
+
     Raises:
         TemplateError: a text is no template, or fills a place that must be fixed.
         FormError: a text is empty, or the URL must not be opened.
@@ -112,6 +119,7 @@ class Draft:
     schema: Mapping[str, JsonValue] | None
     templates: Mapping[str, Template]
     unfilled: Question
+    plain: Question | None
 
     @classmethod
     def of(cls, source: Source, schema: Mapping[str, JsonValue] | None) -> Draft:
@@ -120,22 +128,16 @@ class Draft:
         templates = {
             place: url_template(text) if place == _URL else Template(text) for place, text in _texts(source).items()
         }
-        return cls(source, schema, templates, unfilled)
+        draft = cls(source, schema, templates, unfilled, None)
+        if any(template.fields for template in templates.values()):
+            return draft
+        filled = draft.question({})  # only doubled braces change
+        return replace(draft, plain=unfilled if filled == unfilled else filled)
 
     @property
     def kind(self) -> Kind:
         """How its answer is read."""
         return self.unfilled.kind
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether its texts name nothing, so that it is the same question for every call."""
-        return not any(template.fields for template in self.templates.values())
-
-    @property
-    def has_braces(self) -> bool:
-        """Whether its texts hold doubled braces, which become single ones."""
-        return not all(template.is_plain for template in self.templates.values())
 
     @property
     def definition(self) -> list[object]:
@@ -144,8 +146,8 @@ class Draft:
 
     def question(self, values: Mapping[str, object]) -> Question:
         """The question with its texts filled in."""
-        if self.is_plain and not self.has_braces:
-            return self.unfilled
+        if self.plain is not None:
+            return self.plain
         texts = {place: template.fill(values) for place, template in self.templates.items()}
         return _question(self.source, self.schema, texts)
 

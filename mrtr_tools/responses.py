@@ -55,7 +55,7 @@ def read_responses(
         item = inputs.get(opened.path)
         if item is None:
             drop_question(progress, key)
-        elif item.draft is not None and not item.draft.is_plain:
+        elif item.draft is not None and item.draft.plain is None:
             left |= {key: responses[key]} if key in responses else {}
         elif opened.pin not in item.pins:
             drop_question(progress, key)

@@ -38,6 +38,7 @@ class Output:
     schema: dict[str, JsonValue]
     wrapped: bool
     _adapter: TypeAdapter[Any] = dataclasses.field(repr=False)
+    _plain: type | None = dataclasses.field(repr=False)
 
     def structured(self, value: object) -> dict[str, JsonValue]:
         """The value as structured content.
@@ -45,6 +46,8 @@ class Output:
         Raises:
             ValueError: it is not what the tool's return annotation promises.
         """
+        if type(value) is self._plain:
+            return {"result": cast("JsonValue", value)}
         known = self._adapter.validate_python(value, by_alias=True, by_name=True)
         if isinstance(known, BaseModel):  # with the fields of a subclass
             content = known.model_dump(mode="json", by_alias=True)
@@ -72,7 +75,8 @@ def output_of(annotation: object) -> Output | None:
         schema = {"type": "object", "properties": {"result": schema}, "required": ["result"]}
         if definitions:
             schema["$defs"] = definitions
-    return Output(cast("dict[str, JsonValue]", schema), wrapped, adapter)
+    plain = kept if kept in (str, bool) else None
+    return Output(cast("dict[str, JsonValue]", schema), wrapped, adapter, plain)
 
 
 def _is_plain(annotation: Any) -> bool:

@@ -62,11 +62,6 @@ class Template:
             raise TemplateError(f"{error}; write {{{{ and }}}} for braces") from None
         self.fields = tuple(part for part in self._parts if isinstance(part, Field))
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether the text stands for itself."""
-        return "{" not in self.text and "}" not in self.text
-
     def fill(self, values: Mapping[str, object]) -> str:
         """The text with every field replaced by its value, made fit to be shown."""
         return "".join(part if isinstance(part, str) else self._show(_filled(part, values)) for part in self._parts)

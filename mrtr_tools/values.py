@@ -44,6 +44,11 @@ class Codec:
         core = cast("_Node", self._adapter.core_schema)
         self._plain = _PLAIN.get(core["type"]) if core.keys() <= {"type", "metadata"} else None
 
+    @property
+    def core_schema(self) -> object:
+        """Pydantic's core schema of the annotation."""
+        return self._adapter.core_schema
+
     def dump(self, value: object) -> JsonValue:
         """The value as new JSON.
 

@@ -85,15 +85,6 @@ class Server:
         return caught.value
 
 
-def accept(**content: Any) -> dict[str, Any]:
-    """An accepted form."""
-    return {"action": "accept", "content": content}
-
-
-DECLINE = {"action": "decline"}
-CANCEL = {"action": "cancel"}
-
-
 def message(reply: InputRequired, key: str) -> str:
     """The text of a question."""
     request: Any = reply.requests[key]

@@ -15,6 +15,7 @@ from mrtr_tools.marks import watched
 from mrtr_tools.progress import Progress
 from mrtr_tools.rounds import Round
 from mrtr_tools.tools import Toolbox
+from tests.wire_by_hand import accept
 
 FORMS = Client({"elicitation": {"form": {}}})
 MUTE = Client()
@@ -101,27 +102,6 @@ def crash(machine: Round) -> Exception:
     assert event.reply == Complete("The tool failed unexpectedly.", is_error=True)
     assert event.cause is not None
     return event.cause
-
-
-def accept(**content: object) -> dict[str, Any]:
-    return {"action": "accept", "content": content}
-
-
-def form(message: str, required: bool = True, **properties: Mapping[str, object]) -> dict[str, Any]:
-    """A question as it goes over the wire."""
-    schema = {"type": "object", "properties": properties} | ({"required": list(properties)} if required else {})
-    return {
-        "method": "elicitation/create",
-        "params": {"mode": "form", "message": message, "requestedSchema": schema},
-    }
-
-
-TEXT = {"type": "string"}
-YES_OR_NO = {"type": "boolean"}
-DECLINE = {"action": "decline"}
-CANCEL = {"action": "cancel"}
-YES = accept(ok=True)
-NO = accept(ok=False)
 
 
 def tool(function: Callable[..., Any], *groups: dict[str, Any], **options: Any) -> Toolbox:

@@ -88,11 +88,9 @@ def test_a_number_that_is_not_finite_is_refused(number):
 def test_arguments_may_be_nested_64_deep_and_no_more(kind):
     """Security 21: the arguments object is the first level."""
     assert arguments_digest({"a": nested(63, kind)})
-    for levels in (64, 65, 5_000):
+    for levels in (64, 65, 5_000, 100_000):
         with pytest.raises(InvalidParams, match="64 deep"):
             arguments_digest({"a": nested(levels, kind)})
-    with pytest.raises(InvalidParams, match="more than 20000 values"):
-        arguments_digest({"a": nested(100_000, kind)})
 
 
 @pytest.mark.parametrize(
@@ -101,7 +99,7 @@ def test_arguments_may_be_nested_64_deep_and_no_more(kind):
         {"a": [0] * 19_999},
         {str(number): 0 for number in range(20_000)},
         {"a": [[]] * 19_999},
-        {"a": {"b": [{}] * 9_999}, "c": [[0]] * 4_999 + [0]},
+        {"a": {"b": [{}] * 10_000}, "c": [[0]] * 4_998 + [0]},
     ],
     ids=["a list", "an object", "empty lists", "in many places"],
 )

@@ -200,9 +200,11 @@ def test_a_text_that_is_no_template_is_refused():
 
 
 def test_a_question_without_placeholders_is_made_once():
-    draft = Draft.of(Sample("Hi"), None)
+    for text, sent in (("Hi", "Hi"), ("{{Hi}}", "{Hi}")):
+        draft = Draft.of(Sample(text), None)
 
-    assert draft.question({}) is draft.unfilled
+        assert draft.question({}) == Question.made(Sample(sent), None)
+        assert draft.question({"Hi": 1}) is draft.question({})
 
 
 @pytest.mark.parametrize(

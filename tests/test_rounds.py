@@ -11,23 +11,8 @@ from mrtr_tools.calls import Client, Complete
 from mrtr_tools.errors import InvalidParams
 from mrtr_tools.events import Finished, NeedInput, RunStep
 from mrtr_tools.rounds import Round
-from tests.rounds_by_hand import (
-    FORMS,
-    TEXT,
-    YES,
-    YES_OR_NO,
-    accept,
-    again,
-    asked,
-    begin,
-    failure,
-    form,
-    play,
-    result,
-    run,
-    through_json,
-    weather,
-)
+from tests.rounds_by_hand import FORMS, again, asked, begin, failure, play, result, run, through_json, weather
+from tests.wire_by_hand import TEXT, YES, YES_OR_NO, accept, form
 
 
 @dataclass

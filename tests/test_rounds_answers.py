@@ -7,23 +7,8 @@ import pytest
 
 from mrtr_tools import AskAgain, Elicit, Refused, Toolbox, confirm, needs_input, then
 from mrtr_tools.events import NeedInput
-from tests.rounds_by_hand import (
-    ANSWERS,
-    CANCEL,
-    DECLINE,
-    TEXT,
-    YES,
-    YES_OR_NO,
-    accept,
-    again,
-    asked,
-    begin,
-    form,
-    gate,
-    play,
-    result,
-    trip,
-)
+from tests.rounds_by_hand import ANSWERS, again, asked, begin, gate, play, result, trip
+from tests.wire_by_hand import CANCEL, DECLINE, TEXT, YES, YES_OR_NO, accept, form
 
 # Promise 3
 

@@ -11,7 +11,8 @@ from pydantic import AfterValidator, Field
 from mrtr_tools import Toolbox, confirm, needs_input, then
 from mrtr_tools.events import NeedInput
 from mrtr_tools.rounds import Round
-from tests.rounds_by_hand import YES, accept, again, asked, begin, message, play, refused, result, tool
+from tests.rounds_by_hand import again, asked, begin, message, play, refused, result, tool
+from tests.wire_by_hand import YES, accept
 
 # Arguments
 

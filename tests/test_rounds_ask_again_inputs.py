@@ -6,7 +6,8 @@ import pytest
 
 from mrtr_tools import AskAgain, Toolbox, confirm, needs_input, then
 from mrtr_tools.events import NeedInput
-from tests.rounds_by_hand import TEXT, YES, accept, again, asked, begin, crash, form, message, play, result
+from tests.rounds_by_hand import again, asked, begin, crash, message, play, result
+from tests.wire_by_hand import TEXT, YES, accept, form
 
 # Questions of functions
 

@@ -5,7 +5,8 @@ import pytest
 from mrtr_tools import Elicit, Refused, Toolbox, ToolError, confirm, needs_input
 from mrtr_tools.calls import Client
 from mrtr_tools.errors import MissingCapability
-from tests.rounds_by_hand import MUTE, YES, accept, again, asked, begin, play, result
+from tests.rounds_by_hand import MUTE, again, asked, begin, play, result
+from tests.wire_by_hand import YES, accept
 
 # Promise 6
 

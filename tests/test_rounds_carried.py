@@ -11,7 +11,8 @@ import pytest
 from pydantic_core import to_json
 
 from mrtr_tools import Context, Refused, Toolbox, confirm, needs_input, then
-from tests.rounds_by_hand import YES, again, begin, crash, play, result
+from tests.rounds_by_hand import again, begin, crash, play, result
+from tests.wire_by_hand import YES
 
 
 @dataclass

@@ -9,21 +9,8 @@ from mrtr_tools import AskAgain, Elicit, Refused, Toolbox, confirm, needs_input
 from mrtr_tools.calls import Call, Complete
 from mrtr_tools.events import Finished, NeedInput
 from mrtr_tools.rounds import Round
-from tests.rounds_by_hand import (
-    CANCEL,
-    DECLINE,
-    YES,
-    accept,
-    again,
-    asked,
-    begin,
-    failure,
-    form,
-    message,
-    play,
-    result,
-    through_json,
-)
+from tests.rounds_by_hand import again, asked, begin, failure, message, play, result, through_json
+from tests.wire_by_hand import CANCEL, DECLINE, YES, accept, form
 
 # Cold answers
 

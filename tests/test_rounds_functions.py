@@ -7,7 +7,8 @@ import pytest
 
 from mrtr_tools import Elicit, Refused, Toolbox, confirm, needs_input, then
 from mrtr_tools.events import RunStep
-from tests.rounds_by_hand import YES, accept, again, asked, begin, failure, message, play, result
+from tests.rounds_by_hand import again, asked, begin, failure, message, play, result
+from tests.wire_by_hand import YES, accept
 
 # Functions with questions of their own
 

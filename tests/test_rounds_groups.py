@@ -4,7 +4,8 @@ from pydantic import Field
 
 from mrtr_tools import DefinitionError, Elicit, Refused, Toolbox, confirm, needs_input, then
 from mrtr_tools.events import NeedInput, RunStep
-from tests.rounds_by_hand import TEXT, YES, accept, again, asked, begin, crash, form, message, play, result, run
+from tests.rounds_by_hand import again, asked, begin, crash, message, play, result, run
+from tests.wire_by_hand import TEXT, YES, accept, form
 
 
 def test_stacked_groups_are_asked_from_top_to_bottom_and_a_lower_one_uses_the_answers_above():

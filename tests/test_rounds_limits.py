@@ -6,7 +6,8 @@ import pytest
 
 from mrtr_tools import AskAgain, DefinitionError, Elicit, Toolbox, confirm, needs_input, then
 from mrtr_tools.events import NeedInput
-from tests.rounds_by_hand import YES, accept, again, asked, begin, failure, play, result, through_json
+from tests.rounds_by_hand import again, asked, begin, failure, play, result, through_json
+from tests.wire_by_hand import YES, accept
 
 
 def asking(**options: Any) -> Toolbox:

@@ -8,24 +8,8 @@ from mrtr_tools import AskAgain, Refused, Toolbox, confirm, needs_input
 from mrtr_tools.events import NeedInput, RunStep
 from mrtr_tools.progress import Progress
 from mrtr_tools.rounds import Round
-from tests.rounds_by_hand import (
-    ANSWERS,
-    CANCEL,
-    DECLINE,
-    NO,
-    YES,
-    accept,
-    again,
-    asked,
-    begin,
-    failure,
-    form,
-    gate,
-    message,
-    play,
-    result,
-    trip,
-)
+from tests.rounds_by_hand import ANSWERS, again, asked, begin, failure, gate, message, play, result, trip
+from tests.wire_by_hand import CANCEL, DECLINE, NO, YES, accept, form
 
 # Promise 5
 

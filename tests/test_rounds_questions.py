@@ -9,23 +9,8 @@ from pydantic import BaseModel, Field
 
 from mrtr_tools import Elicit, Refused, Toolbox, confirm, needs_input
 from mrtr_tools.events import NeedInput
-from tests.rounds_by_hand import (
-    CANCEL,
-    DECLINE,
-    NO,
-    YES,
-    YES_OR_NO,
-    accept,
-    again,
-    asked,
-    begin,
-    crash,
-    failure,
-    form,
-    message,
-    play,
-    result,
-)
+from tests.rounds_by_hand import again, asked, begin, crash, failure, message, play, result
+from tests.wire_by_hand import CANCEL, DECLINE, NO, YES, YES_OR_NO, accept, form
 
 # Fixed questions
 

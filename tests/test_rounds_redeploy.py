@@ -10,7 +10,8 @@ from mrtr_tools import Elicit, Refused, Toolbox, confirm, needs_input, then
 from mrtr_tools.errors import InvalidState
 from mrtr_tools.events import NeedInput
 from mrtr_tools.rounds import Round
-from tests.rounds_by_hand import TEXT, YES, accept, again, asked, begin, form, message, play, refused, result, tool
+from tests.rounds_by_hand import again, asked, begin, message, play, refused, result, tool
+from tests.wire_by_hand import TEXT, YES, accept, form
 
 # Questions
 

@@ -25,22 +25,17 @@ from mrtr_tools.errors import InvalidParams, MissingCapability
 from mrtr_tools.events import Finished, NeedInput
 from mrtr_tools.rounds import Round
 from tests.rounds_by_hand import (
-    CANCEL,
-    DECLINE,
     MUTE,
-    TEXT,
-    YES,
-    accept,
     again,
     asked,
     begin as begin_with,
     crash,
     failure,
-    form,
     message as message_of,
     play,
     result,
 )
+from tests.wire_by_hand import CANCEL, DECLINE, TEXT, YES, accept, form
 
 ALL = Client({"elicitation": {"form": {}, "url": {}}, "sampling": {"tools": {}}, "roots": {}})
 ACCEPT = {"action": "accept"}

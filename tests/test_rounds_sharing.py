@@ -6,7 +6,8 @@ from datetime import date
 from pydantic import BaseModel
 
 from mrtr_tools import Toolbox, needs_input, then
-from tests.rounds_by_hand import accept, again, begin, play, result
+from tests.rounds_by_hand import again, begin, play, result
+from tests.wire_by_hand import accept
 
 
 @dataclass

@@ -4,23 +4,8 @@ from mrtr_tools import AskAgain, Context, Elicit, Toolbox, ToolError, confirm, n
 from mrtr_tools.calls import Call, Client
 from mrtr_tools.events import NeedInput, RunStep
 from mrtr_tools.rounds import Round
-from tests.rounds_by_hand import (
-    TEXT,
-    YES,
-    YES_OR_NO,
-    accept,
-    again,
-    asked,
-    begin,
-    crash,
-    failure,
-    form,
-    play,
-    result,
-    run,
-    through_json,
-    weather,
-)
+from tests.rounds_by_hand import again, asked, begin, crash, failure, play, result, run, through_json, weather
+from tests.wire_by_hand import TEXT, YES, YES_OR_NO, accept, form
 
 # Promise 1
 

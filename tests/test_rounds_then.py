@@ -8,7 +8,8 @@ import pytest
 from mrtr_tools import AskAgain, Elicit, Refused, Toolbox, ToolError, confirm, needs_input, then
 from mrtr_tools.events import NeedInput, RunStep
 from mrtr_tools.marks import watched
-from tests.rounds_by_hand import YES, accept, again, asked, begin, crash, message, result, run
+from tests.rounds_by_hand import again, asked, begin, crash, message, result, run
+from tests.wire_by_hand import YES, accept
 
 # Promise 10: where a then may go
 

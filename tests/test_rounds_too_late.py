@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from mrtr_tools import Refused, Toolbox, confirm, needs_input, then
-from tests.rounds_by_hand import YES, accept, again, asked, begin, play, refused, result, tool
+from tests.rounds_by_hand import again, asked, begin, play, refused, result, tool
+from tests.wire_by_hand import YES, accept
 
 # Too late, or no longer fitting, before and after something has run
 

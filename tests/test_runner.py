@@ -14,7 +14,7 @@ from mrtr_tools.errors import InvalidParams, MissingCapability
 from mrtr_tools.events import Event, RunStep
 from mrtr_tools.runner import handle_call
 from tests.calls_by_hand import SIGNER, ask, call, flights, value
-from tests.rounds_by_hand import YES, accept
+from tests.wire_by_hand import YES, accept
 
 pytestmark = pytest.mark.anyio
 

@@ -10,7 +10,7 @@ from mrtr_tools import Toolbox, confirm, needs_input, then
 from mrtr_tools.marks import watched
 from mrtr_tools.runner import handle_call
 from tests.calls_by_hand import SIGNER, ask, call, value
-from tests.rounds_by_hand import YES
+from tests.wire_by_hand import YES
 
 pytestmark = pytest.mark.anyio
 

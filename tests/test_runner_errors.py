@@ -11,7 +11,7 @@ from mrtr_tools import AskAgain, Toolbox, ToolError, confirm, needs_input, then
 from mrtr_tools.calls import Complete
 from mrtr_tools.runner import handle_call
 from tests.calls_by_hand import FAILED, SIGNER, ask, call
-from tests.rounds_by_hand import accept
+from tests.wire_by_hand import accept
 
 pytestmark = pytest.mark.anyio
 

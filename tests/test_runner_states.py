@@ -12,7 +12,7 @@ from mrtr_tools.keys import generate_key
 from mrtr_tools.runner import handle_call
 from mrtr_tools.state import StateSigner
 from tests.calls_by_hand import FAILED, SIGNER, ask, call, flights, value
-from tests.rounds_by_hand import YES, accept
+from tests.wire_by_hand import YES, accept
 
 pytestmark = pytest.mark.anyio
 

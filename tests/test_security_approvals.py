@@ -6,7 +6,8 @@ import pytest
 from pydantic import AfterValidator, Field
 
 from mrtr_tools import AskAgain, Toolbox, confirm, needs_input, then
-from tests.attacker import Server, accept, message
+from tests.attacker import Server, message
+from tests.wire_by_hand import accept
 
 YES = accept(ok=True)
 

@@ -3,7 +3,8 @@
 import pytest
 
 from mrtr_tools import Elicit, Refused, Toolbox, confirm, needs_input, then
-from tests.attacker import CANCEL, DECLINE, Server, accept
+from tests.attacker import Server
+from tests.wire_by_hand import CANCEL, DECLINE, accept
 
 YES = accept(ok=True)
 

@@ -4,7 +4,8 @@ import pytest
 
 from mrtr_tools import Context, Toolbox, confirm, needs_input, then
 from mrtr_tools.errors import InvalidState
-from tests.attacker import Clock, Server, accept
+from tests.attacker import Clock, Server
+from tests.wire_by_hand import accept
 
 YES = accept(ok=True)
 

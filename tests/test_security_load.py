@@ -9,7 +9,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from mrtr_tools import DefinitionError, Elicit, Toolbox, confirm, needs_input, then
 from mrtr_tools.errors import InvalidParams
 from mrtr_tools.state import MAX_TOKEN
-from tests.attacker import Server, accept, message
+from tests.attacker import Server, message
+from tests.wire_by_hand import accept
 
 Letter = Literal["a", "b", "c"]
 Mail = Annotated[str, Field(json_schema_extra={"format": "email"})]

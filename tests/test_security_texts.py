@@ -6,7 +6,8 @@ import pytest
 from pydantic import BaseModel, field_validator
 
 from mrtr_tools import AskAgain, DefinitionError, Elicit, Toolbox, confirm, needs_input, then
-from tests.attacker import Server, accept, form, message
+from tests.attacker import Server, form, message
+from tests.wire_by_hand import accept
 
 SIGNING_KEY = "mrtr1_secret"
 BIDI = "\u202e\u2066\u200f\u200b\ufeff"

@@ -8,7 +8,8 @@ from hypothesis import given, strategies as st
 
 from mrtr_tools import AskAgain, Refused, Toolbox, confirm, needs_input, then
 from mrtr_tools.calls import InputRequired
-from tests.attacker import CANCEL, DECLINE, Server, accept
+from tests.attacker import Server
+from tests.wire_by_hand import CANCEL, DECLINE, accept
 
 YES = accept(ok=True)
 deleted: list[str] = []

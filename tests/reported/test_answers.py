@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from mrtr_tools import Refused, Toolbox, confirm, needs_input
-from tests.attacker import Server, accept
+from tests.attacker import Server
+from tests.wire_by_hand import accept
 
 
 def asking(annotation: Any) -> Server:

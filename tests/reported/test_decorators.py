@@ -12,7 +12,8 @@ import pytest
 
 from mrtr_tools import Context, DefinitionError, Toolbox, confirm, needs_input, then
 from mrtr_tools.testing import Player
-from tests.attacker import Server, accept
+from tests.attacker import Server
+from tests.wire_by_hand import accept
 
 POSTPONED = """
 from __future__ import annotations

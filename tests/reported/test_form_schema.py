@@ -13,7 +13,8 @@ from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
 from mrtr_tools import DefinitionError, Elicit, Toolbox, confirm, needs_input
-from tests.attacker import Server, accept, form
+from tests.attacker import Server, form
+from tests.wire_by_hand import accept
 
 
 class Color(Enum):

@@ -8,7 +8,8 @@ from pydantic import BaseModel, Field
 from mrtr_tools import Context, Refused, Toolbox, needs_input, then
 from mrtr_tools.calls import Call, Client
 from mrtr_tools.errors import InvalidParams
-from tests.attacker import CANCEL, DECLINE, Server, accept, form, message
+from tests.attacker import Server, form, message
+from tests.wire_by_hand import CANCEL, DECLINE, accept
 
 
 class Name(BaseModel):

@@ -6,7 +6,8 @@ import pytest
 
 from mrtr_tools import Context, Toolbox, needs_input, then
 from mrtr_tools.keys import generate_key
-from tests.attacker import Clock, Server, accept
+from tests.attacker import Clock, Server
+from tests.wire_by_hand import accept
 
 OLD, NEW = generate_key(), generate_key()
 

@@ -13,7 +13,8 @@ from pydantic import BaseModel, Field, Json, PlainSerializer
 
 from mrtr_tools import DefinitionError, Toolbox, confirm, needs_input, then
 from mrtr_tools.values import Codec
-from tests.attacker import Server, accept
+from tests.attacker import Server
+from tests.wire_by_hand import accept
 
 YES = accept(ok=True)
 REFUSED = "refused"
