@@ -16,7 +16,7 @@ from mrtr_tools.errors import DefinitionError, InvalidArguments
 from mrtr_tools.guards import Guard
 from mrtr_tools.signatures import Carried
 from mrtr_tools.templates import shown
-from mrtr_tools.values import NotCarriable
+from mrtr_tools.values import NotCarriable, ordered
 
 __all__ = ["Arguments", "Given", "PlainJsonSchema"]
 
@@ -108,7 +108,7 @@ class Arguments:
         if self._is_ordered:
             text = model.__pydantic_serializer__.to_json(model, exclude_unset=True, by_alias=True)
         else:
-            text = to_json(_ordered(model.model_dump(exclude_unset=True, by_alias=True)))
+            text = to_json(ordered(model.model_dump(exclude_unset=True, by_alias=True)))
         return hashlib.sha256(text).hexdigest()[:16]
 
     def defaults(self, given: Given) -> dict[str, JsonValue]:
@@ -162,20 +162,6 @@ def _model(where: str, fields: Mapping[str, str], parameters: Mapping[str, Carri
         return create_model("arguments", **definitions)
     except (PydanticUserError, TypeError) as error:
         raise DefinitionError(f"{where}: its arguments have no JSON schema: {error}") from error
-
-
-def _ordered(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _ordered(item) for key, item in sorted(cast("Mapping[Any, Any]", value).items(), key=_by_name)}
-    if isinstance(value, (set, frozenset)):
-        return sorted(to_json(_ordered(item)) for item in cast("set[Any]", value))
-    if isinstance(value, (list, tuple)):
-        return [_ordered(item) for item in cast("list[Any]", value)]
-    return value
-
-
-def _by_name(item: tuple[Any, Any]) -> str:
-    return str(item[0])
 
 
 def _told(error: ValidationError) -> str:

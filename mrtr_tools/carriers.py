@@ -15,7 +15,7 @@ from mrtr_tools.calls import Complete
 from mrtr_tools.errors import DefinitionError
 from mrtr_tools.results import Output
 from mrtr_tools.steps import Step
-from mrtr_tools.values import reason_of
+from mrtr_tools.values import place_of, reason_of
 
 __all__ = ["Carrier", "Prompt", "Resource", "Tool", "UriTemplate"]
 
@@ -83,7 +83,8 @@ class Tool(Carrier):
             return Complete(value, self.output.structured(value))
         except ValueError as error:
             where, kind = self.step.signature.where, type(value).__name__
-            text = f"{self.name} ended with a {kind}; {where} is annotated to return else: {reason_of(error)}"
+            found = f"{place_of(error, self.output.schema)}: {reason_of(error)}"
+            text = f"{self.name} ended with a {kind}; {where} is annotated to return else{found}"
             raise ValueError(text) from None  # the cause shows the value, which belongs in no log
 
 

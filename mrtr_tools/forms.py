@@ -24,6 +24,7 @@ from pydantic_core import ErrorDetails
 
 from mrtr_tools.answers import Misfit, checked, is_safe_decimal, sentence
 from mrtr_tools.choices import FormError, choices_shown, listed, wire_text
+from mrtr_tools.guards import Guard
 from mrtr_tools.properties import NO_CHOICES, Property, class_of, is_typed_dict, property_of, read_type
 from mrtr_tools.values import NotCarriable, adapter_for
 
@@ -41,6 +42,7 @@ class Form:
         kind: the type of the parameter, bare.
         properties: its properties, by their names on the wire.
         whole: makes the value of the parameter.
+        guard: looks for answers that cost too much to be read.
         one: the property that is the parameter itself, unless its type has fields.
         element: makes a single value, to try choices with.
         fallback: gives the value when nothing at all was answered; None when something must be.
@@ -52,6 +54,7 @@ class Form:
     kind: object = field(repr=False)
     properties: Mapping[str, Property] = field(repr=False)
     whole: TypeAdapter[Any] = field(repr=False)
+    guard: Guard = field(repr=False)
     one: Property | None = field(default=None, repr=False)
     element: TypeAdapter[Any] | None = field(default=None, repr=False)
     fallback: Callable[[], object] | None = field(default=None, repr=False)
@@ -75,6 +78,7 @@ class Form:
                 values[name] = answer
             elif (value := _meant(known, answer)) is not None:
                 values[known.field] = value
+        self._check_cost(values)
         if not values and self.fallback is not None:
             return self.fallback()
         if self.one is None:
@@ -85,6 +89,11 @@ class Form:
         if self.one.blank:
             return None
         raise Misfit(f"{self.one.label} is missing.")
+
+    def _check_cost(self, values: Mapping[str, object]) -> None:
+        trouble = self.guard.trouble(cast("JsonValue", list(values.values()))) if self.guard.is_needed else None
+        if trouble is not None:
+            raise Misfit(f"This cannot be taken: {trouble}.")
 
     def _made(self, value: object) -> Any:
         try:
@@ -151,7 +160,7 @@ class Form:
         except (KeyError, ValueError):
             made = text = None
         if text is None or not (made == choice or (isinstance(choice, str) and wire_text(made) == text)):
-            raise FormError(f"{one.field!r}: the choice {choice!r:.40} does not fit its annotation")
+            raise FormError(f"{one.field!r}: one of the choices does not fit its annotation")
         return text
 
 
@@ -197,7 +206,7 @@ def form_for(
     schema = {} if trouble else _schema(properties, optional=has_default)
     fields = {} if one is not None or must_answer else _fields_of_default(info.default, properties)
     kind = None if trouble else read_type(name, annotation)[0]
-    return Form(schema, kind, by_name, whole, one, element, fallback, fields, trouble)
+    return Form(schema, kind, by_name, whole, Guard(whole.core_schema), one, element, fallback, fields, trouble)
 
 
 def _properties(
@@ -211,6 +220,10 @@ def _properties(
         return [one], one
     if not fields:
         raise FormError(f"{name!r}: a form without fields cannot be answered; give it one, or ask with confirm(...)")
+    if info.default_factory is not None and not must_answer:
+        raise FormError(
+            f"{name!r}: its default is made when nothing is answered, so no form can show it; give a plain one"
+        )
     preset = None if must_answer or info.is_required() else info.default
     properties = [property_of(of, _preset(preset, of, item)) for of, item in fields.items()]
     names = [item.name for item in properties]
@@ -231,19 +244,32 @@ def schema_of(form: object) -> Schema:
     if fields is None:
         raise FormError(f"form= takes a flat model, dataclass or TypedDict, not {name}")
     schema = form_for(form, name).schema
-    told = all(_is_told(of, item) for of, item in fields.items())
-    decorated = getattr(form, "__pydantic_decorators__", None)
-    if not told or (decorated is not None and (decorated.field_validators or decorated.model_validators)):
+    if _has_own_rules(form) or not all(_is_told(of, item) for of, item in fields.items()):
         raise FormError(f"{name} asks for more than a form can say; annotate the parameter with it")
     return schema
+
+
+def _has_own_rules(form: object) -> bool:
+    """Whether a form does more than hold its fields."""
+    decorated = getattr(form, "__pydantic_decorators__", None)
+    validators = decorated is not None and bool(decorated.field_validators or decorated.model_validators)
+    config = cast("dict[str, object]", getattr(form, "model_config", getattr(form, "__pydantic_config__", {})))
+    changes_text = any(key.startswith("str_") for key in config)
+    plain: object = form
+    own_init = isinstance(form, type) and issubclass(form, BaseModel) and form.__init__ is not BaseModel.__init__
+    after = getattr(plain, "model_post_init", None)
+    own_after = hasattr(plain, "__post_init__") or (after is not None and after is not BaseModel.model_post_init)
+    return validators or changes_text or own_init or own_after
 
 
 def _is_told(name: str, info: FieldInfo) -> bool:
     """Whether the schema says all that a field asks for: another machine has nothing else to hold an answer against."""
     kind, notes, _ = read_type(name, info.annotation, info.metadata)
-    bounds = (Gt, Lt) if kind is int else ()
+    inner = read_type(name, get_args(kind)[0])[1] if get_origin(kind) is list else []
+    bounds = (Ge, Le, Gt, Lt) if kind is int else (Ge, Le) if kind is float else ()
     plain = kind in (str, int, float, bool, date, datetime) or get_origin(kind) in (Literal, list) or _is_enum(kind)
-    return plain and all(isinstance(note, (FieldInfo, Ge, Le, MinLen, MaxLen, *bounds)) for note in notes)
+    told = all(isinstance(note, (FieldInfo, MinLen, MaxLen, *bounds)) for note in notes)
+    return plain and told and all(isinstance(note, FieldInfo) for note in inner)
 
 
 def _is_enum(kind: object) -> bool:

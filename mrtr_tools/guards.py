@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, cast
 
 from pydantic import JsonValue
+from pydantic_core import from_json
 
 from mrtr_tools.answers import is_safe_decimal
 
@@ -34,17 +35,20 @@ class Guard:
         is_ordered: whether equal values always come out in the same order: there are no sets, and no dicts of any keys.
     """
 
-    __slots__ = ("_decimals", "_members", "is_needed", "is_ordered")
+    __slots__ = ("_decimals", "_json", "_members", "is_needed", "is_ordered")
 
     def __init__(self, schema: object) -> None:
         kinds = set(_kinds(schema))
         self._decimals = "decimal" in kinds
         self._members = bool(kinds & {"set", "frozenset", "keyed"})
+        self._json = "json" in kinds
         self.is_needed = self._decimals or self._members
         self.is_ordered = kinds <= _ORDERED
 
     def trouble(self, value: JsonValue) -> str | None:
         """Why a value must not be read, or None."""
+        if isinstance(value, str) and self._json and (inner := _from_json(value)) is not None:
+            return self.trouble(inner)
         if isinstance(value, str):
             text = value.strip().replace("_", "")
             unsafe = self._decimals and _NUMBER.fullmatch(text) and not is_safe_decimal(text)
@@ -57,9 +61,17 @@ class Guard:
         return next((trouble for item in inner if (trouble := self.trouble(item)) is not None), None)
 
 
+def _from_json(text: str) -> JsonValue:
+    """What stands in a text that will be read as JSON; None for what is none, which fails later."""
+    try:
+        return cast("JsonValue", from_json(text))
+    except ValueError:
+        return None
+
+
 def _kinds(node: object) -> Iterator[str]:
     """The types in a core schema; ``keyed`` is a dict with other keys than text."""
-    if isinstance(node, list):
+    if isinstance(node, (list, tuple)):
         for item in cast("list[object]", node):
             yield from _kinds(item)
     elif isinstance(node, Mapping):

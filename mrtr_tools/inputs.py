@@ -18,6 +18,7 @@ from mrtr_tools.marks import Refused
 from mrtr_tools.progress import Slot
 from mrtr_tools.questions import Draft, Kind, Question, kind_of, read_response, read_roots, read_sampled
 from mrtr_tools.signatures import Carried
+from mrtr_tools.values import digest_of
 
 if TYPE_CHECKING:
     from mrtr_tools.steps import Step
@@ -50,6 +51,7 @@ class Input:
         form: the form of the parameter's annotation, or None when it has none.
         pins: the digest of its definition, and what it was under older names of the step.
         uses: the parameters of the function it belongs to that it is asked or made from.
+        given: those of them that its own function is given.
     """
 
     name: str
@@ -60,17 +62,36 @@ class Input:
     form: Form | None
     pins: tuple[str, ...]
     uses: frozenset[str]
+    given: frozenset[str]
 
     @property
     def pin(self) -> str:
         """The digest of its definition: a kept answer stands for as long as this is the same."""
         return self.pins[0]
 
-    def pins_for(self, question: Question | None) -> tuple[str, ...]:
-        """What a kept answer must carry to stand: `pins`, with the text where something was filled in."""
-        if question is None or self.draft is None or self.draft.plain is not None:
+    @property
+    def is_gate(self) -> bool:
+        """Whether it is a fixed question for a yes."""
+        return self.draft is not None and self.draft.kind in ("confirm", "url")
+
+    @property
+    def is_static(self) -> bool:
+        """Whether it is asked or made from nothing that a call has, so that `pins` say all."""
+        return self.draft.plain is not None if self.draft is not None else not self.given
+
+    def pins_for(self, question: Question | None, values: Mapping[str, object]) -> tuple[str, ...]:
+        """What a kept answer must carry to stand: `pins`, with what was filled in, or what its function was given.
+
+        Args:
+            question: the question as it is asked now.
+            values: the parameters of the function it belongs to, as far as they are known.
+        """
+        if self.is_static:
             return self.pins
-        return tuple(pin_of([pin, question.params]) for pin in self.pins)
+        if self.draft is not None and question is not None:
+            return tuple(pin_of([pin, question.params]) for pin in self.pins)
+        given = digest_of({name: values[name] for name in sorted(self.given) if name in values})
+        return tuple(pin_of([pin, given]) for pin in self.pins)
 
     def fill(self, values: dict[str, object], slot: Slot) -> bool:
         """Put what is settled into `values`; False when it is no value of the parameter any more."""

@@ -55,7 +55,7 @@ def read_responses(
         item = inputs.get(opened.path)
         if item is None:
             drop_question(progress, key)
-        elif item.draft is not None and item.draft.plain is None:
+        elif not item.is_static:
             left |= {key: responses[key]} if key in responses else {}
         elif opened.pin not in item.pins:
             drop_question(progress, key)
@@ -140,14 +140,10 @@ def _forget(progress: Progress, owner: Step, path: str, *, inner: bool) -> None:
     """Unsettle one input of `owner`, with what its function asked where `inner`, and the inputs that follow from it."""
     changed: set[str] = set()
     handed = {*progress.carried, *progress.same} - {path}
-    below = False  # a yes is given to all that was answered before it, whether its text names that or not
-    for group in owner.groups:
-        for item in group.inputs:
-            gate = below and item.draft is not None and item.draft.kind in ("confirm", "url")
-            if item.path not in handed and (item.path == path or gate or changed & item.uses):
-                changed.add(item.name)
-                _drop(progress, item.path, inner=inner or item.path != path)
-        below = bool(changed)
+    for item in (item for group in owner.groups for item in group.inputs):
+        if item.path not in handed and (item.path == path or changed & item.uses):
+            changed.add(item.name)
+            _drop(progress, item.path, inner=inner or item.path != path)
     progress.carried.pop(path, None)
     progress.same = [name for name in progress.same if name != path]
 

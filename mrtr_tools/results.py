@@ -50,9 +50,9 @@ class Output:
             return {"result": cast("JsonValue", value)}
         known = self._adapter.validate_python(value, by_alias=True, by_name=True)
         if isinstance(known, BaseModel):  # with the fields of a subclass
-            content = known.model_dump(mode="json", by_alias=True)
+            content = known.model_dump(mode="json", by_alias=True, warnings="error")
         else:
-            content = self._adapter.dump_python(known, mode="json", by_alias=True)
+            content = self._adapter.dump_python(known, mode="json", by_alias=True, warnings="error")
         from_json(to_json(content, inf_nan_mode="constants"), allow_inf_nan=False)  # a NaN is no JSON
         return {"result": content} if self.wrapped else content
 

@@ -93,6 +93,7 @@ class Round:
         self._functions = 0
         self._responses: dict[str, JsonValue] = {}
         self._cold = False
+        self._pin = ""
         self._skipped: set[str] = set()
         try:
             self._begin(progress, expired=expired)
@@ -231,6 +232,8 @@ class Round:
         self._functions += 1
         if self._functions > MAX_FUNCTIONS:
             raise ToolError(f"The call ran {MAX_FUNCTIONS} functions in one round without an end, at {step.name!r}.")
+        if step is not self.step:  # before the function can change what it is given
+            self._pin = self.step.inputs[step.name].pins_for(None, values)[0]
         arguments = {
             name: _own(values[name]) if name in values else parameter.default()
             for name, parameter in step.signature.parameters.items()
@@ -288,22 +291,23 @@ class Round:
 
     def _made(self, item: Input, value: object) -> None:
         """An input's function returned a question or the value."""
+        pin = self._pin
         if isinstance(value, Then):
             raise TypeError(
                 f"{name_of(value.step)}: only a step can go on with then(); the function of {item.path!r} cannot"
             )
         if isinstance(value, Source):
             key = responses.open_key(self.progress, item.path)
-            self.progress.open[key] = Open(item.path, item.pin, item.made(value).to_json())
+            self.progress.open[key] = Open(item.path, pin, item.made(value).to_json())
         elif isinstance(value, Refused):
-            responses.refuse(self.progress, item, item.pin, value.action)
+            responses.refuse(self.progress, item, pin, value.action)
         else:
-            responses.settle(self.progress, item, item.pin, item.dump(value))
+            responses.settle(self.progress, item, pin, item.dump(value))
 
     def _end(self, step: Step, value: object) -> None:
         """What the last step returned is the result."""
         if isinstance(value, Source):
-            raise TypeError(f"{step.signature.where} returned {value!r}; ask for it with @needs_input")
+            raise TypeError(f"{step.signature.where} returned a question; ask it with @needs_input")
         if isinstance(value, Refused):
             raise TypeError(f"{step.signature.where} returned a refusal; return a text, or raise ToolError")
         self._event = Finished(self.carrier.complete(value))

@@ -154,8 +154,8 @@ class _Reader:
         else:
             maker = self._maker(name, cast("Callable[..., object]", source), known)
             pins = self._pins(path, "function", name_of(source), self._shape(name, form))
-            uses.update(known.intersection(maker.signature.parameters).difference(maker.carried))
-        return Input(name, path, taken, draft, maker, form, pins, frozenset(uses))
+        given = known.intersection(maker.signature.parameters).difference(maker.carried) if maker else frozenset[str]()
+        return Input(name, path, taken, draft, maker, form, pins, given.union(uses), given)
 
     def _shape(self, name: str, form: Form | None) -> JsonValue:
         """What the value of an input looks like: its form, or the JSON that it travels as."""

@@ -160,7 +160,7 @@ class Player:
         Raises:
             RequestError: the request cannot be served.
         """
-        method = "tools/call" if tool in self.toolbox.tools else "resources/read"
+        method = "resources/read" if ":" in tool else "tools/call"
         method = "prompts/get" if tool in self.toolbox.prompts else method
         conversation = Conversation(self, Call(tool, arguments or {}, method=method))
         await conversation.send({})
@@ -212,7 +212,7 @@ def in_turn(*answers: object) -> Callable[[Mapping[str, JsonValue]], object]:
     def answer(request: Mapping[str, JsonValue]) -> object:
         for given in left:
             return given
-        raise AssertionError(f"asked more than {len(answers)} times: {request['params']}")
+        raise AssertionError(f"asked more than {len(answers)} times: {dict(request)}")
 
     return answer
 

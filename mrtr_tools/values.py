@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import hashlib
+import json
 import math
 import re
 import warnings
@@ -21,7 +23,7 @@ from pydantic.errors import PydanticSchemaGenerationError, PydanticUndefinedAnno
 from pydantic.warnings import UnsupportedFieldAttributeWarning
 from pydantic_core import PydanticSerializationError, SchemaError, TzInfo, from_json, to_json
 
-__all__ = ["Codec", "NotCarriable", "adapter_for", "reason_of"]
+__all__ = ["Codec", "NotCarriable", "adapter_for", "digest_of", "ordered", "place_of", "reason_of"]
 
 
 class NotCarriable(TypeError):
@@ -96,10 +98,8 @@ class Codec:
             except ValidationError as misfit:
                 error = misfit
         if isinstance(error, ValidationError):
-            first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-            steps = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"])
-            return f"value{''.join(steps)} would not come back from JSON: {_line(first['msg'])}"
-        return f"value is {_named(value)} and does not go into JSON as annotated: {_line(error)}"
+            return f"value{place_of(error, self.shape())} would not come back from JSON: {reason_of(error)}"
+        return f"value is {_named(value)} and does not go into JSON as annotated"
 
 
 _NO_TEXT: Final = (
@@ -223,7 +223,7 @@ def _differences(sent: object, back: object, path: str) -> Iterator[str]:
         for name, members in parts.items():
             pairs = [pair for pair in zip(members, others[name], strict=True) if not _plainly_same(*pair)]
             for mine, theirs in pairs:
-                step = f".{name}" if _has_fields(sent) else f"[{name!r:.40}]"
+                step = f".{name}" if _has_fields(sent) else f"[{name}]" if isinstance(name, int) else "[...]"
                 yield from _differences(mine, theirs, path + step)
 
 
@@ -294,10 +294,38 @@ def _line(problem: object) -> str:
     return " ".join(str(getattr(problem, "message", problem)).split())[:200]
 
 
-def reason_of(error: ValueError) -> str:
-    """What an error says, without the value it is about."""
+def place_of(error: ValueError, schema: JsonValue) -> str:
+    """Where an error is, by the fields of a schema and by positions; the keys of a dict are data, and not shown."""
     if not isinstance(error, ValidationError):
-        return _line(error)
-    first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    where = ".".join(str(part) for part in first["loc"])
-    return f"{where}: {first['msg']}" if where else first["msg"]
+        return ""
+    fields, place = json.dumps(schema), ""
+    for part in error.errors(include_url=False, include_input=False, include_context=False)[0]["loc"]:
+        place += f"[{part}]" if isinstance(part, int) else f".{part}" if json.dumps(part) in fields else "[...]"
+    return place
+
+
+def reason_of(error: ValueError) -> str:
+    """What pydantic found, without the value it is about or where in it."""
+    if not isinstance(error, ValidationError):
+        return "it is no JSON"
+    return error.errors(include_url=False, include_input=False, include_context=False)[0]["msg"]
+
+
+def ordered(value: Any) -> Any:
+    """A value with the keys of dicts and the members of sets in an order that does not depend on the process."""
+    if isinstance(value, Mapping):
+        return {key: ordered(item) for key, item in sorted(cast("Mapping[Any, Any]", value).items(), key=_by_name)}
+    if isinstance(value, (set, frozenset)):
+        return sorted(to_json(ordered(item)) for item in cast("set[Any]", value))
+    if isinstance(value, (list, tuple)):
+        return [ordered(item) for item in cast("list[Any]", value)]
+    return value
+
+
+def _by_name(item: tuple[Any, Any]) -> str:
+    return str(item[0])
+
+
+def digest_of(value: object) -> str:
+    """The same for equal values, in every process of one build."""
+    return hashlib.sha256(to_json(ordered(value), fallback=repr)).hexdigest()[:16]

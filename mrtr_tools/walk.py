@@ -70,7 +70,7 @@ class Walk:
             MissingCapability: a question must be asked that this client cannot show.
             ToolError: something was refused that must not be, or did not fit too often.
         """
-        for group in owner.groups:
+        for place, group in enumerate(owner.groups):
             if group.only_if is not None and not group.only_if.holds(values):
                 self._skip(group, values)
                 continue
@@ -86,8 +86,18 @@ class Walk:
                     found = self._before_making(cast("Step", ask.item.maker), known)
                     first = first or found
             if waiting:
+                self._withdraw_yeses(owner.groups[place + 1 :])
                 return first
         return None
+
+    def _withdraw_yeses(self, below: Sequence[Group]) -> None:
+        """Forget each yes given below a question that is asked anew: it was given to what was answered before it."""
+        for item in (item for group in below for item in group.inputs):
+            slot = self.progress.slots.get(item.path)
+            inner = item.maker.inputs.values() if item.maker is not None else ()
+            made_yes = item.maker is not None and slot is not None and slot.value is True
+            if item.is_gate or made_yes or any(each.is_gate for each in inner):
+                responses.forget(self.progress, self.step, item.path)
 
     def _before_making(self, maker: Step, known: Mapping[str, object]) -> tuple[Step, dict[str, object]] | None:
         """What must run so that an input's function can: one of its own inputs', or itself when they are settled."""
@@ -103,7 +113,7 @@ class Walk:
         key = responses.open_key(self.progress, item.path)
         kept = self.progress.open.get(key)
         question = self._question(owner, item, known, kept)
-        pins = item.pins_for(question)
+        pins = item.pins_for(question, known)
         if kept is not None and kept.pin not in pins:  # asked otherwise than it would be now: nobody answered this
             responses.drop_question(self.progress, key)
             kept, question = None, self._question(owner, item, known, None)

@@ -173,12 +173,14 @@ def test_the_readme_examples_of_how_it_works_define_tools():
         "from typing import Literal\nfrom mrtr_tools import *\nfrom pydantic import BaseModel\n"
         "toolbox = Toolbox('readme')\nclass Flight(BaseModel):\n    price: int\n"
         "async def cheapest(origin, destination): return Flight(price=120)\n"
+        "async def rooms_on(night): return ['Sea', 'Garden']\n"
         "async def buy(flight, idempotency_key): return f'paid {flight.price}'\n"
     )
     scope: dict[str, Any] = {"__name__": "readme"}
     exec(compile(prelude + code, "README.md", "exec"), scope)
 
-    assert list(scope["toolbox"].tools) == ["paint", "book_flight"]
+    assert list(scope["toolbox"].tools) == ["paint", "book_room", "book_flight"]
+    assert Player(scope["toolbox"]).play("book_room", {"night": "Monday"}, room="Sea").text == "Sea is yours on Monday"
     trip = {"origin": "OSL", "destination": "LIS"}
     assert Player(scope["toolbox"]).play("book_flight", trip, ok=True).text == "paid 120"
 

@@ -179,7 +179,7 @@ def test_an_input_that_no_flat_form_shows_is_refused(box, annotation, words):
     ("annotation", "choices", "words"),
     [
         (str, [], ["empty"]),
-        (int, ["one"], ["'one'", "does not fit"]),
+        (int, ["one"], ["one of the choices", "does not fit"]),
         (str, ["a", "a"], ["alike"]),
         (str, "abc", ["list"]),
         (str, {"a": ""}, ["label"]),

@@ -23,6 +23,8 @@ from pydantic import (
     PositiveInt,
     RootModel,
     SecretStr,
+    create_model,
+    field_validator,
     model_validator,
 )
 from pydantic.fields import FieldInfo
@@ -614,3 +616,167 @@ def test_a_run_time_form_must_be_flat(shape: Any) -> None:
 def test_a_choice_that_was_sent_and_is_gone_from_the_annotation_is_a_misfit() -> None:
     with pytest.raises(Misfit, match=r"^x must be one of the choices offered\.$"):
         form(Color).read({"x": "green"}, one({"type": "string", "enum": ["red", "green"]}))
+
+
+def of(annotation: Any) -> type[BaseModel]:
+    """A form of one field."""
+    return create_model("Bounded", x=(annotation, ...))
+
+
+class Checked(BaseModel):
+    street: str
+
+    @field_validator("street")
+    @classmethod
+    def known(cls, street: str) -> str:
+        return street
+
+
+class CheckedAsOne(BaseModel):
+    street: str
+
+    @model_validator(mode="after")
+    def known(self) -> CheckedAsOne:
+        return self
+
+
+class CheckedDict(TypedDict):
+    street: Annotated[str, Field(pattern="^a")]
+
+
+@dataclasses.dataclass
+class CheckedRoom:
+    number: Annotated[float, Field(lt=10)]
+
+
+UNSAID = {
+    "a decimal": of(Decimal),
+    "an address": of(AnyUrl),
+    "a time": of(time),
+    "an id": of(UUID),
+    "a pattern": of(Annotated[str, Field(pattern="^a")]),
+    "a pattern of what may be missing": of(Annotated[Annotated[str, Field(pattern="^a")] | None, "note"]),
+    "a strict field": of(Annotated[int, Field(strict=True)]),
+    "a number above": of(Annotated[float, Field(gt=1)]),
+    "a number below": of(Annotated[float, Field(lt=1)]),
+    "a multiple": of(Annotated[int, Field(multiple_of=5)]),
+    "a validator on a type": of(Annotated[str, AfterValidator(str)]),
+    "a validator on a choice": of(Annotated[Literal["a", "b"], AfterValidator(str)]),
+    "a validator of a field": Checked,
+    "a validator of all fields": CheckedAsOne,
+    "a dict": CheckedDict,
+    "a dataclass": CheckedRoom,
+}
+
+
+@pytest.mark.parametrize("shape", UNSAID.values(), ids=UNSAID)
+@pytest.mark.parametrize("annotation", [dict[str, Any], str], ids=["dict", "text"])
+def test_a_run_time_form_whose_rules_it_cannot_say_is_refused(annotation: Any, shape: Any) -> None:
+    """Security 21: the machine that reads the answer has the schema that was sent, and nothing else of the model."""
+    with pytest.raises(FormError, match="asks for more than a form can say; annotate the parameter with it"):
+        form(annotation, at_run_time=True).asking(form=shape)
+
+
+@pytest.mark.parametrize("shape", [Checked, CheckedAsOne, CheckedDict, CheckedRoom, of(Decimal)])
+def test_a_run_time_form_that_the_parameter_is_annotated_with_may_have_any_rules(shape: Any) -> None:
+    assert form(shape, at_run_time=True).asking(form=shape) == form(shape).schema
+
+
+@pytest.mark.parametrize(
+    ("shape", "answer"),
+    [
+        (of(Annotated[str, Field(min_length=2, max_length=3)]), "abcd"),
+        (of(Annotated[int, Field(ge=1, le=3)]), 4),
+        (of(Annotated[int, Field(gt=1, lt=3)]), 3),
+        (of(Annotated[float, Field(ge=1.5)]), 1.4),
+        (of(date), "soon"),
+        (of(datetime), "soon"),
+        (of(Color), "green"),
+        (of(Literal["a", "b"]), "c"),
+        (of(Annotated[list[Literal["a", "b"]], Field(max_length=1)]), ["a", "b"]),
+    ],
+)
+def test_what_a_run_time_form_says_is_kept_to(shape: Any, answer: JsonValue) -> None:
+    """Security 21."""
+    asked = form(dict[str, Any], at_run_time=True)
+    with pytest.raises(Misfit):
+        asked.read({"x": answer}, asked.asking(form=shape))
+
+
+@pytest.mark.parametrize("number", ["1e999999", "9" * 41, "1_0"])
+@pytest.mark.parametrize("annotation", [Decimal, Decimal | None, Annotated[Decimal, Field(ge=0)]], ids=str)
+def test_one_value_keeps_its_bounds_whatever_a_run_time_form_calls_it(annotation: Any, number: str) -> None:
+    """Security 21."""
+    asked = form(annotation, at_run_time=True)
+    sent = asked.asking(form=Address)
+
+    with pytest.raises(Misfit, match=r"^x must be a decimal number of at most 40 digits\.$"):
+        asked.read({"street": number}, sent)
+    assert asked.read({"street": "1e40"}, sent) == Decimal("1e40")
+
+
+class Extras(BaseModel):
+    insurance: bool = False
+    tip: int = 0
+    note: str | None = "none"
+
+
+@dataclasses.dataclass
+class ExtrasAsClass:
+    insurance: bool = False
+    tip: int = 0
+    note: str | None = "none"
+
+
+class ExtrasAsDict(TypedDict, total=False):
+    insurance: bool
+    tip: int
+    note: str | None
+
+
+class Aliased(BaseModel):
+    model_config = ConfigDict(populate_by_name=True)
+
+    insurance: Annotated[bool, Field(alias="isInsured")] = False
+    tip: Annotated[int, Field(alias="tipInCents")] = 0
+    note: str | None = "none"
+
+
+OTHERWISE = {"insurance": True, "tip": 500, "note": None}
+
+
+@pytest.mark.parametrize("kind", [Extras, ExtrasAsClass, ExtrasAsDict])
+def test_a_form_shows_the_default_of_the_parameter_and_not_that_of_its_type(kind: Any) -> None:
+    """Security 1: what is shown is what stands where nothing is answered."""
+    asked = form(kind, kind(**OTHERWISE))
+    shown: Any = asked.schema["properties"]
+
+    assert {name: spec.get("default") for name, spec in shown.items()} == OTHERWISE
+    assert "required" not in asked.schema
+    for answers in ({}, {"tip": 7}, {"insurance": False}, {"note": "hi"}, {"tip": None}):
+        given = {name: value for name, value in answers.items() if value is not None}
+        assert asked.read(answers) == kind(**{**OTHERWISE, **given})
+
+
+def test_a_default_is_shown_under_the_names_on_the_wire() -> None:
+    """Security 1."""
+    asked = form(Aliased, Aliased(**OTHERWISE))
+    shown: Any = asked.schema["properties"]
+
+    assert (shown["isInsured"]["default"], shown["tipInCents"]["default"]) == (True, 500)
+    assert asked.read({"tipInCents": 7}) == Aliased(**{**OTHERWISE, "tip": 7})
+
+
+def test_a_default_that_belongs_to_the_skipped_case_is_not_shown() -> None:
+    asked = form(Extras, Extras(insurance=True, tip=500), must_answer=True)
+    shown: Any = asked.schema["properties"]
+
+    assert (shown["insurance"]["default"], shown["tip"]["default"]) == (False, 0)
+    assert asked.read({}) == Extras()
+
+
+@pytest.mark.parametrize("annotation", [str, list[str]])
+def test_two_choices_that_are_called_alike_are_refused(annotation: Any) -> None:
+    """Security 1: a person could not tell which of the two they chose."""
+    with pytest.raises(FormError, match="two of the choices have the same label"):
+        form(annotation, at_run_time=True).offering({"ann": "Ann", "eve": "Ann"})

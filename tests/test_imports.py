@@ -17,7 +17,7 @@ ROOT = Path(mrtr_tools.__file__).parent
 # From the bottom up: a module imports only from lines above its own, or from its own line what stands before it.
 ORDER = """
 errors
-keys input_requests templates answers values choices properties calls progress
+keys input_requests templates answers values choices guards properties calls progress
 urls forms
 marks context
 annotations
@@ -25,7 +25,7 @@ questions
 signatures
 inputs
 steps
-content guards arguments results carriers tools
+content arguments results carriers tools
 responses
 state
 events walk rounds

@@ -1,4 +1,4 @@
-"""Reading keys, and what is refused. Rule numbers are those of the project's security rules."""
+"""Reading keys, and what is refused. Security 11, 13 and 14."""
 
 import binascii
 import copy
@@ -23,6 +23,10 @@ from mrtr_tools.keys import (
     read_key,
     read_keys,
 )
+from mrtr_tools.server import http_app
+from mrtr_tools.server.signing import starting_signer
+from mrtr_tools.testing import TESTING_KEYS
+from mrtr_tools.tools import Toolbox
 
 ONE = "mrtr1_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8_a96bd20e"
 TWO = generate_key()
@@ -276,3 +280,38 @@ def test_a_large_file_is_no_file_of_keys(tmp_path):
 def test_a_file_that_is_missing_is_an_error_of_the_system(tmp_path):
     with pytest.raises(FileNotFoundError):
         keys_from_file(tmp_path / "keys")
+
+
+def stdio_signer(toolbox, keys):
+    """What `run_stdio` begins with."""
+    return starting_signer(toolbox, keys, audience=None, ttl=60, make_key=True)
+
+
+@pytest.mark.parametrize("keys", [TESTING_KEYS, [TESTING_KEY], [ONE, *TESTING_KEYS]], ids=["read", "text", "second"])
+@pytest.mark.parametrize("serve", [http_app, stdio_signer])
+def test_no_server_starts_with_the_public_key_of_testing(serve, keys):
+    """Security 13: neither as text, nor as it was read already."""
+    with pytest.raises(InvalidKey, match="public key of testing"):
+        serve(Toolbox("t"), keys=keys)
+
+
+@pytest.mark.parametrize("keys", [[TWO], [read_key(TWO)], None], ids=["given", "read", "not given"])
+@pytest.mark.parametrize("serve", [http_app, stdio_signer])
+def test_a_server_that_starts_takes_the_keys_out_of_the_environment(monkeypatch, serve, keys):
+    """Security 11: also where it uses others, for a step could start a process all the same."""
+    monkeypatch.setenv(VARIABLE, ONE)
+
+    serve(Toolbox("t"), keys=keys)
+
+    assert VARIABLE not in os.environ
+
+
+@pytest.mark.parametrize("serve", [http_app, stdio_signer])
+def test_a_server_that_refuses_its_keys_takes_them_out_of_the_environment_as_well(monkeypatch, serve):
+    """Security 11."""
+    monkeypatch.setenv(VARIABLE, ONE)
+
+    with pytest.raises(InvalidKey):
+        serve(Toolbox("t"), keys=[ONE[:-1]])
+
+    assert VARIABLE not in os.environ

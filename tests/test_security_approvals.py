@@ -1,4 +1,4 @@
-"""Attacks on whole conversations: approvals that nobody gave. The rules are those of the project's security rules."""
+"""Attacks on whole conversations: approvals that nobody gave. Security 2 and 3."""
 
 from typing import Annotated
 

@@ -76,3 +76,17 @@ def test_the_other_pages_of_the_repository_are_named_as_they_are():
     for target in re.findall(r"\]\(([^)#]+)\)", PAGE):
         assert (ROOT / target).exists(), target
     assert not re.search(r"\S+@\S+\.\w+", PAGE), "reports go through the repository's host, not to an address"
+
+
+NOT_HERE = re.compile(r"\b[Rr]ule \d|[Ss]ecurity rule|[Ff]ield bug|[Dd]esign section|\bB(?!006|008|E\d)\d{2,3}\b")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in FILES if path.parent.name != "server"],
+    ids=lambda path: str(path.relative_to(ROOT / "tests")),
+)
+def test_tests_speak_of_what_is_here(path: Path):
+    """Not of documents that nobody finds in the repository."""
+    if path != Path(__file__):
+        assert NOT_HERE.findall(path.read_text()) == []

@@ -1,4 +1,4 @@
-"""The signed state. Rule numbers are those of the project's security rules, B numbers those of its field bugs."""
+"""The signed state. Where a test says Security N, it is row N of the table in `SECURITY.md`."""
 
 import base64
 import copy

@@ -1,3 +1,5 @@
+import sys
+import unicodedata
 from dataclasses import dataclass
 
 import pytest
@@ -78,3 +80,51 @@ def test_a_value_is_cut_at_200_characters():
 def test_ordinary_text_of_any_script_is_left_alone():
     text = "Größe ✓ 🔥 日本語 עברית"
     assert shown(text) == text
+
+
+UNSEEN = {
+    "no-break space": "\xa0",
+    "combining grapheme joiner": "\u034f",
+    "arabic number sign": "\u0600",
+    "hangul fillers": "\u115f\u1160\u3164\uffa0",
+    "khmer vowels that show nothing": "\u17b4\u17b5",
+    "mongolian separators": "\u180b\u180c\u180d\u180e\u180f",
+    "spaces of every width": "\u1680\u2000\u2003\u200a\u202f\u205f\u3000",
+    "invisible operators": "\u2061\u2062\u2063\u2064\u2065",
+    "braille blank": "\u2800",
+    "variation selectors": "\ufe00\ufe0f\U000e0100\U000e01ef",
+    "musical beams": "\U0001d173\U0001d17a",
+    "shorthand controls": "\U0001bca0\U0001bca3",
+    "tags": "\U000e0001\U000e007f",
+}
+
+
+@pytest.mark.parametrize("unseen", UNSEEN.values(), ids=UNSEEN)
+def test_what_shows_as_nothing_or_as_a_space_is_escaped(unseen: str):
+    """Security 6: it could push text out of sight, or make two texts look alike."""
+    filled = Template("Pay {who}?").fill({"who": f"Ann{unseen}Bob"})
+
+    assert filled == f"Pay Ann{unseen.encode('unicode_escape').decode()}Bob?"
+
+
+def test_every_control_and_every_space_but_one_is_escaped():
+    """Security 6: as Unicode has them."""
+    unseen = [
+        character
+        for character in map(chr, range(sys.maxunicode + 1))
+        if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp", "Zs") and character != " "
+    ]
+
+    assert len(unseen) > 2000
+    assert [hex(ord(character)) for character in unseen if shown(character) == character] == []
+
+
+@pytest.mark.parametrize("spec", [".2f", "e", "%"])
+def test_a_number_beyond_all_floats_is_shown_without_its_format(spec: str):
+    """Security 6: whoever chooses the number does not choose whether the tool fails."""
+    assert Template(f"Pay {{price:{spec}}}?").fill({"price": 10**400}) == "Pay 1" + "0" * 198 + "…?"
+
+
+@pytest.mark.parametrize(("value", "spec"), [(None, ".2f"), ("x", "d"), ([1], ">5")])
+def test_a_value_that_has_no_such_format_is_shown_without_it(value: object, spec: str):
+    assert Template(f"{{value:{spec}}}").fill({"value": value}) == str(value)

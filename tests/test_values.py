@@ -150,7 +150,7 @@ REFUSED: list[tuple[object, object, str]] = [
     (float, float("nan"), "value would not come back"),
     (float, float("inf"), "value would not come back"),
     (float | None, float("nan"), "come back as None"),
-    (Any, {"y": float("nan")}, r"value\['y'\] is of type float and would come back as None"),
+    (Any, {"y": float("nan")}, r"value\[\.\.\.\] is of type float and would come back as None"),
     (float, True, "bool"),
     (int, True, "bool"),
     (int, Size.SMALL, "Size"),
@@ -170,7 +170,7 @@ REFUSED: list[tuple[object, object, str]] = [
     (
         dict[str, Any],
         {"price": Decimal("1.10")},
-        r"value\['price'\] is of type Decimal and would come back as of type str",
+        r"value\[\.\.\.\] is of type Decimal and would come back as of type str",
     ),
     (object, [{1}], r"value\[0\] is of type set"),
     (dict[int, int], {Size.SMALL: 1}, "Size"),
@@ -301,7 +301,7 @@ def test_an_int_is_fine_for_a_float_and_comes_back_as_one() -> None:
 
 
 def test_an_integer_that_json_readers_do_not_take_is_refused() -> None:
-    with pytest.raises(NotCarriable, match="out of range"):
+    with pytest.raises(NotCarriable, match="does not go into JSON"):
         Codec(int).dump(10**5000)
 
 

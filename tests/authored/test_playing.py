@@ -5,7 +5,8 @@ from typing import Literal
 
 import pytest
 
-from mrtr_tools import AskAgain, Refused, Toolbox, needs_input
+from mrtr_tools import AskAgain, ElicitUrl, ListRoots, Refused, Root, Sample, Sampled, Toolbox, confirm, needs_input
+from mrtr_tools.errors import InvalidParams
 from mrtr_tools.testing import Player, in_turn
 from tests.authored import hotel
 
@@ -100,3 +101,103 @@ def test_each_use_of_in_turn_begins_anew() -> None:
     first, second = in_turn(3), in_turn(3)
 
     assert [Player(counting()).play("order", count=each).text for each in (first, second)] == ["3 ordered"] * 2
+
+
+# Every kind of question
+
+
+def kinds() -> Toolbox:
+    """A tool that asks for what is no form, and a prompt and a resource."""
+    toolbox = Toolbox("kinds")
+
+    @toolbox.tool
+    @needs_input(page=ElicitUrl("Sign in", "https://login.example/in"))
+    @needs_input(poem=Sample("A poem"), plan=Sample("A plan"), roots=ListRoots())
+    def ask(page: bool | Refused, poem: str, plan: Sampled, roots: list[Root]) -> list[str]:
+        return [str(page), poem, plan.text, *(f"{root.uri} {root.name}" for root in roots)]
+
+    @toolbox.prompt()
+    @needs_input(tone="Which tone?")
+    def greet(name: str, tone: str) -> str:
+        return f"Greet {name}, {tone}"
+
+    @toolbox.resource("notes://{name}")
+    @needs_input(ok=confirm("Show {name}?"))
+    def note(name: str) -> str:
+        return f"The note {name}"
+
+    return toolbox
+
+
+PLAN = Sampled([{"type": "text", "text": "First tea"}], "m", "user", "endTurn")
+
+
+@pytest.mark.parametrize("roots", [["file:///a"], [Root("file:///a")]], ids=["URIs", "roots"])
+@pytest.mark.parametrize("opened", [True, False])
+def test_pages_models_and_roots_are_answered_with_plain_values(opened: bool, roots: list[object]) -> None:
+    played = Player(kinds()).play("ask", {}, page=opened, poem="Roses", plan=PLAN, roots=roots)
+
+    page = "True" if opened else "Refused(action='decline')"
+    assert played.result == [page, "Roses", "First tea", "file:///a None"]
+    assert played.questions == ["page", "poem", "plan", "roots"]
+    assert played.messages == {"page": "Sign in", "poem": "", "plan": "", "roots": ""}
+
+
+def test_a_model_answers_with_the_protocols_own_object_as_well() -> None:
+    raw = {"role": "assistant", "content": {"type": "text", "text": "Roses"}, "model": "m"}
+
+    played = Player(kinds()).play("ask", {}, page=True, poem=raw, plan="Tea", roots=[Root("file:///a", "A")])
+
+    assert played.result == ["True", "Roses", "Tea", "file:///a A"]
+
+
+def test_an_answer_may_depend_on_the_question() -> None:
+    def opened(request: dict[str, dict[str, str]]) -> bool:
+        return request["params"]["url"] == "https://login.example/in"
+
+    played = Player(kinds()).play("ask", {}, page=opened, poem="", plan="", roots=[])
+
+    assert played.result == ["True", "", ""]
+
+
+def test_prompts_and_resources_are_played_by_name_and_by_uri() -> None:
+    player = Player(kinds())
+
+    assert player.play("greet", {"name": "Ada"}, tone="kindly").text == "Greet Ada, kindly"
+    assert player.play("notes://today", ok=True).text == "The note today"
+    assert player.play("notes://today", ok=False).is_error
+
+
+@pytest.mark.parametrize(
+    ("target", "told"), [("nothing", "Unknown tool"), ("notes://a/b", "Unknown resource"), ("", "Unknown tool")]
+)
+def test_what_is_not_there_is_told_apart(target: str, told: str) -> None:
+    with pytest.raises(InvalidParams, match=told):
+        Player(kinds()).play(target)
+
+
+def test_answers_in_turn_that_ran_out_are_told_for_every_kind_of_question() -> None:
+    with pytest.raises(AssertionError, match="asked more than 0 times"):
+        Player(kinds()).play("ask", {}, page=True, poem="", plan="", roots=in_turn())
+
+
+def test_an_answer_to_what_is_never_asked_is_a_mistake_in_the_test() -> None:
+    with pytest.raises(AssertionError, match="has no input 'peom'; it has ok, page, plan, poem, roots, tone"):
+        Player(kinds()).play("ask", {}, peom="Roses")
+
+
+@pytest.mark.anyio
+async def test_an_async_test_is_told_how_to_play() -> None:
+    with pytest.raises(RuntimeError, match=r"await player\.play_async"):
+        Player(kinds()).play("ask")
+    played = await Player(kinds()).play_async("greet", {"name": "Ada"}, tone="kindly")
+    assert played.text == "Greet Ada, kindly"
+
+
+@pytest.mark.anyio
+async def test_a_call_that_is_not_over_has_no_result() -> None:
+    conversation = await Player(kinds()).start("greet", {"name": "Ada"})
+
+    assert (conversation.done, conversation.is_error) == (False, False)
+    with pytest.raises(AssertionError, match="the call is not over; it asks for tone"):
+        _ = conversation.result

@@ -1,4 +1,4 @@
-"""Field bugs of the kind "Answers"."""
+"""What others reported of this kind of software: answers."""
 
 from typing import Any
 

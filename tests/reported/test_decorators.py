@@ -1,4 +1,4 @@
-"""Field bugs of the kind "Decorators": functions as people write them."""
+"""What others reported of this kind of software: decorators, on functions as people write them."""
 
 import functools
 import sys

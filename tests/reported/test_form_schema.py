@@ -1,4 +1,4 @@
-"""Field bugs of the kind "Form schema": what a client is shown, and what comes back."""
+"""What others reported of this kind of software: what a form shows a client, and what comes back."""
 
 from dataclasses import dataclass
 from datetime import time

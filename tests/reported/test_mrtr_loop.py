@@ -1,4 +1,4 @@
-"""Field bugs of the kind "MRTR loop": questions, answers and rounds that never end, or forget."""
+"""What others reported of this kind of software: questions, answers and rounds that never end, or forget."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""Field bugs of the kind "Signed state", as whole conversations; `test_state.py` has the tokens themselves."""
+"""What others reported of this kind of software: signed state, in conversations; `test_state.py` has the tokens."""
 
 import logging
 

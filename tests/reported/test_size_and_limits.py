@@ -1,4 +1,4 @@
-"""Field bugs of the kind "Size and limits"."""
+"""What others reported of this kind of software: size and limits."""
 
 from mrtr_tools import Toolbox, confirm, needs_input, then
 from mrtr_tools.state import MAX_PAYLOAD

@@ -1,4 +1,4 @@
-"""Field bugs of the kind "State types": what is handed on comes back as it was, or is refused at its line."""
+"""What others reported of this kind of software: what is handed on comes back as it was, or is refused at its line."""
 
 import base64
 import math
