@@ -12,11 +12,12 @@ from pydantic.errors import PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import to_json
 
+from mrtr_tools.digests import ordered
 from mrtr_tools.errors import DefinitionError, InvalidArguments
 from mrtr_tools.guards import Guard
 from mrtr_tools.signatures import Carried
 from mrtr_tools.templates import shown
-from mrtr_tools.values import NotCarriable, ordered
+from mrtr_tools.values import NotCarriable
 
 __all__ = ["Arguments", "Given", "PlainJsonSchema"]
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, cast
 from urllib.parse import unquote
 
 from pydantic import JsonValue
@@ -13,11 +14,21 @@ from pydantic import JsonValue
 from mrtr_tools.arguments import Arguments
 from mrtr_tools.calls import Complete
 from mrtr_tools.errors import DefinitionError
+from mrtr_tools.findings import place_of, reason_of
 from mrtr_tools.results import Output
 from mrtr_tools.steps import Step
-from mrtr_tools.values import place_of, reason_of
 
-__all__ = ["Carrier", "Prompt", "Resource", "Tool", "UriTemplate"]
+__all__ = [
+    "Carrier",
+    "Prompt",
+    "Resource",
+    "Tool",
+    "UriTemplate",
+    "arguments_of",
+    "arguments_of_uri",
+    "described",
+    "texts_only",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -142,3 +153,39 @@ class UriTemplate:
         """The variables' values when `uri` is one of this template's, else None."""
         found = self._matches(uri) if len(uri) <= MAX_URI else None
         return dict(zip(self.variables, map(unquote, found.groups()), strict=True)) if found else None
+
+
+def described(step: Step, given: str | None) -> str | None:
+    """The description that was given, or the docstring."""
+    return given if given is not None else inspect.getdoc(step.signature.plain)
+
+
+def arguments_of(step: Step) -> Arguments:
+    """The parameters of a first step that are not asked for."""
+    asked = {item.name for group in step.groups for item in group.inputs}
+    return Arguments(step.signature.where, {name: taken for name, taken in step.carried.items() if name not in asked})
+
+
+def arguments_of_uri(step: Step, uri: UriTemplate) -> Arguments:
+    """The parameters of a first step that stand in a URI.
+
+    Raises:
+        DefinitionError: the URI names others.
+    """
+    arguments = arguments_of(step)
+    if not arguments.required <= set(uri.variables) <= arguments.names:
+        raise DefinitionError(
+            f"{step.signature.where}: the URI {uri.text!r} names {', '.join(uri.variables) or 'nothing'}, "
+            f"but the function takes {', '.join(sorted(arguments.names)) or 'nothing'}; each {{name}} is a parameter"
+        )
+    return texts_only(step, arguments)
+
+
+def texts_only(step: Step, arguments: Arguments) -> Arguments:
+    """The arguments of a prompt or a URI, which are texts on the wire."""
+    for name, schema in cast("dict[str, dict[str, JsonValue]]", arguments.schema["properties"]).items():
+        if schema.get("type") in ("array", "object", "null") or "$ref" in schema:
+            raise DefinitionError(
+                f"{step.signature.where}: {name!r} comes as a text; annotate it with what a text can be"
+            )
+    return arguments

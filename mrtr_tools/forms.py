@@ -7,25 +7,22 @@ page on elicitation, revision 2026-07-28.
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
 from decimal import Decimal
-from enum import Enum
 from functools import partial
-from typing import Any, Final, Literal, NotRequired, Required, cast, get_args, get_origin, get_type_hints
+from typing import Any, Final, cast
 
-from annotated_types import Ge, Gt, Le, Lt, MaxLen, MinLen
-from pydantic import BaseModel, JsonValue, RootModel, TypeAdapter, ValidationError
+from pydantic import JsonValue, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from mrtr_tools.answers import Misfit, checked, is_safe_decimal, sentence
 from mrtr_tools.choices import FormError, choices_shown, listed, wire_text
+from mrtr_tools.form_types import default_fields, fields_of, has_own_rules, is_told, preset
 from mrtr_tools.guards import Guard
-from mrtr_tools.properties import NO_CHOICES, Property, class_of, is_typed_dict, property_of, read_type
+from mrtr_tools.properties import NO_CHOICES, Property, property_of, read_type
 from mrtr_tools.values import NotCarriable, adapter_for
 
 __all__ = ["Form", "FormError", "Misfit", "form_for", "schema_of"]
@@ -119,7 +116,7 @@ class Form:
         if form is not None:
             if form is self.kind:
                 return self.schema
-            if self.one is not None and len(_fields_of(form) or ()) > 1:
+            if self.one is not None and len(fields_of(form) or ()) > 1:
                 raise FormError(f"{self.one.field!r} takes one value, the form asks for several; make it a dict")
             return schema_of(form)
         if not self.schema:
@@ -204,7 +201,7 @@ def form_for(
     has_default = not must_answer and not info.is_required()
     fallback = partial(info.get_default, call_default_factory=True) if has_default else None
     schema = {} if trouble else _schema(properties, optional=has_default)
-    fields = {} if one is not None or must_answer else _fields_of_default(info.default, properties)
+    fields = {} if one is not None or must_answer else default_fields(info.default, properties)
     kind = None if trouble else read_type(name, annotation)[0]
     return Form(schema, kind, by_name, whole, Guard(whole.core_schema), one, element, fallback, fields, trouble)
 
@@ -214,7 +211,7 @@ def _properties(
 ) -> tuple[list[Property], Property | None]:
     """The properties of a form, and the one that is the parameter itself if it has no fields."""
     kind, _, _ = read_type(name, annotation)
-    fields = _fields_of(kind)
+    fields = fields_of(kind)
     if fields is None:
         one = property_of(name, info, must_answer=must_answer, at_run_time=at_run_time)
         return [one], one
@@ -224,8 +221,8 @@ def _properties(
         raise FormError(
             f"{name!r}: its default is made when nothing is answered, so no form can show it; give a plain one"
         )
-    preset = None if must_answer or info.is_required() else info.default
-    properties = [property_of(of, _preset(preset, of, item)) for of, item in fields.items()]
+    default = None if must_answer or info.is_required() else info.default
+    properties = [property_of(of, preset(default, of, item)) for of, item in fields.items()]
     names = [item.name for item in properties]
     for item in properties:
         if names.count(item.name) > 1:
@@ -240,66 +237,13 @@ def schema_of(form: object) -> Schema:
         FormError: it is not flat.
     """
     name = getattr(form, "__name__", "form")
-    fields = _fields_of(form)
+    fields = fields_of(form)
     if fields is None:
         raise FormError(f"form= takes a flat model, dataclass or TypedDict, not {name}")
     schema = form_for(form, name).schema
-    if _has_own_rules(form) or not all(_is_told(of, item) for of, item in fields.items()):
+    if has_own_rules(form) or not all(is_told(of, item) for of, item in fields.items()):
         raise FormError(f"{name} asks for more than a form can say; annotate the parameter with it")
     return schema
-
-
-def _has_own_rules(form: object) -> bool:
-    """Whether a form does more than hold its fields."""
-    decorated = getattr(form, "__pydantic_decorators__", None)
-    validators = decorated is not None and bool(decorated.field_validators or decorated.model_validators)
-    config = cast("dict[str, object]", getattr(form, "model_config", getattr(form, "__pydantic_config__", {})))
-    changes_text = any(key.startswith("str_") for key in config)
-    plain: object = form
-    own_init = isinstance(form, type) and issubclass(form, BaseModel) and form.__init__ is not BaseModel.__init__
-    after = getattr(plain, "model_post_init", None)
-    own_after = hasattr(plain, "__post_init__") or (after is not None and after is not BaseModel.model_post_init)
-    return validators or changes_text or own_init or own_after
-
-
-def _is_told(name: str, info: FieldInfo) -> bool:
-    """Whether the schema says all that a field asks for: another machine has nothing else to hold an answer against."""
-    kind, notes, _ = read_type(name, info.annotation, info.metadata)
-    inner = read_type(name, get_args(kind)[0])[1] if get_origin(kind) is list else []
-    bounds = (Ge, Le, Gt, Lt) if kind is int else (Ge, Le) if kind is float else ()
-    plain = kind in (str, int, float, bool, date, datetime) or get_origin(kind) in (Literal, list) or _is_enum(kind)
-    told = all(isinstance(note, (FieldInfo, MinLen, MaxLen, *bounds)) for note in notes)
-    return plain and told and all(isinstance(note, FieldInfo) for note in inner)
-
-
-def _is_enum(kind: object) -> bool:
-    return isinstance(kind, type) and issubclass(kind, Enum)
-
-
-def _preset(default: object, name: str, info: FieldInfo) -> FieldInfo:
-    """A field with the default that the parameter's own default gives it."""
-    fields = _of(default)
-    if name not in fields:
-        return info
-    own = copy.copy(info)
-    own.default, own.default_factory = fields[name], None
-    return own
-
-
-def _fields_of_default(default: object, properties: Sequence[Property]) -> dict[str, object]:
-    fields = _of(default)
-    return {item.field: fields[item.field] for item in properties if item.field in fields}
-
-
-def _of(value: object) -> dict[str, object]:
-    """The fields of a value of a form's type."""
-    if isinstance(value, dict):
-        return cast("dict[str, object]", value)
-    if isinstance(value, BaseModel):
-        return {name: getattr(value, name) for name in type(value).model_fields}
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {each.name: getattr(value, each.name) for each in dataclasses.fields(value)}
-    return {}
 
 
 def _schema(properties: Sequence[Property], *, optional: bool = False) -> Schema:
@@ -309,39 +253,6 @@ def _schema(properties: Sequence[Property], *, optional: bool = False) -> Schema
     if required and not optional:
         schema["required"] = list[JsonValue](required)
     return schema
-
-
-def _fields_of(kind: object) -> Mapping[str, FieldInfo] | None:
-    """The fields of a model, dataclass or TypedDict; None for a type that has none."""
-    found = class_of(kind)
-    if found is None or issubclass(found, RootModel):
-        return None
-    if issubclass(found, BaseModel):
-        return found.model_fields
-    if not dataclasses.is_dataclass(found) and not is_typed_dict(found):
-        return None
-    try:
-        hints = get_type_hints(found, include_extras=True)
-    except NameError as error:
-        raise FormError(
-            f"{found.__name__}: {error.name!r} is not known where it is defined; import it there"
-        ) from error
-    if dataclasses.is_dataclass(found):
-        own = {item.name: cast("Any", item) for item in dataclasses.fields(found) if item.init}
-        return {name: FieldInfo.from_annotated_attribute(hints[name], item) for name, item in own.items()}
-    required = cast("frozenset[str]", cast("Any", found).__required_keys__)
-    return {name: _key(hint, required=name in required) for name, hint in hints.items()}
-
-
-def _key(hint: object, *, required: bool) -> FieldInfo:
-    """The field of one key of a TypedDict."""
-    origin = get_origin(hint)
-    if origin is Required or origin is NotRequired:
-        hint, required = get_args(hint)[0], origin is Required
-    info = FieldInfo.from_annotation(cast("Any", hint))
-    if not required:
-        info.default = None  # says that it may be left out; the key then stays away
-    return info
 
 
 def _check_defaults(properties: Sequence[Property]) -> None:

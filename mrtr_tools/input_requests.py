@@ -71,7 +71,9 @@ class ElicitUrl:
 class Sample:
     """A question to the client's model. The answer is a `Sampled`, or its text where the parameter is a ``str``.
 
-    Deprecated by the protocol since 2026-07-28, like `ListRoots`, and kept until it goes.
+    In `needs_input`, what its texts name is shown as in any question: on one line, and cut at 200 characters. A longer
+    text comes from an input function. Deprecated by the protocol since 2026-07-28, like `ListRoots`, and kept until it
+    goes.
 
     Attributes:
         messages: what to say: a text from the user, or messages, each a text or ``{"role": ..., "content": ...}``.

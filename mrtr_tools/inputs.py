@@ -12,13 +12,14 @@ from pydantic import JsonValue
 
 from mrtr_tools.annotations import bare
 from mrtr_tools.answers import Misfit
+from mrtr_tools.digests import digest_of
 from mrtr_tools.forms import Form, FormError
 from mrtr_tools.input_requests import Elicit, Root, Sampled, Source
 from mrtr_tools.marks import Refused
 from mrtr_tools.progress import Slot
-from mrtr_tools.questions import Draft, Kind, Question, kind_of, read_response, read_roots, read_sampled
+from mrtr_tools.questions import Draft, Kind, Question, kind_of, read_response, read_roots
+from mrtr_tools.sampling import read_sampled
 from mrtr_tools.signatures import Carried
-from mrtr_tools.values import digest_of
 
 if TYPE_CHECKING:
     from mrtr_tools.steps import Step

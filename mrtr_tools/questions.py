@@ -7,27 +7,27 @@ read by kind.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal, cast
+from typing import Final, Literal, cast
 
 from pydantic import JsonValue
 from pydantic_core import from_json, to_json
 
 from mrtr_tools.answers import Misfit
 from mrtr_tools.forms import FormError
-from mrtr_tools.input_requests import Confirm, Elicit, ElicitUrl, ListRoots, Root, Sample, Sampled, Source
+from mrtr_tools.input_requests import Confirm, Elicit, ElicitUrl, ListRoots, Root, Sample, Source
+from mrtr_tools.sampling import SYSTEM, check_sample, sampling_params
 from mrtr_tools.templates import Template
 from mrtr_tools.urls import checked_url, url_template
 
-__all__ = ["Draft", "Kind", "Question", "Response", "kind_of", "read_response", "read_roots", "read_sampled"]
+__all__ = ["Draft", "Kind", "Question", "Response", "kind_of", "read_response", "read_roots"]
 
 Kind = Literal["form", "confirm", "url", "sample", "roots"]
 Texts = Mapping[str, str]
 
 _FIRST: Final = "message"
 _URL: Final = "url"
-_SYSTEM: Final = "system"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Question:
             FormError: it has no text, text that is no Unicode, or a URL that must not be opened.
         """
         if isinstance(source, Sample):
-            _check_sample(source)
+            check_sample(source)
         texts = _texts(source)
         if not all(isinstance(cast("object", text), str) and text.strip() for text in texts.values()):
             raise FormError("it has an empty text; say what is asked")
@@ -176,14 +176,14 @@ def _texts(source: Source) -> dict[str, str]:
         return {_FIRST: source.message, **more}
     said = [source.messages] if isinstance(source.messages, str) else source.messages
     texts = {str(place): text for place, text in enumerate(said) if isinstance(text, str)}
-    return texts if source.system_prompt is None else {**texts, _SYSTEM: source.system_prompt}
+    return texts if source.system_prompt is None else {**texts, SYSTEM: source.system_prompt}
 
 
 def _question(source: Source, schema: Mapping[str, JsonValue] | None, texts: Texts) -> Question:
     kind = kind_of(source)
     match source:
         case Sample():
-            return Question(kind, "sampling/createMessage", _sampling(source, texts))
+            return Question(kind, "sampling/createMessage", sampling_params(source, texts))
         case ListRoots():
             return Question(kind, "roots/list", {})
         case ElicitUrl():
@@ -196,47 +196,6 @@ def _question(source: Source, schema: Mapping[str, JsonValue] | None, texts: Tex
                 "requestedSchema": dict(schema or {}),
             }
             return Question(kind, "elicitation/create", params)
-
-
-def _sampling(source: Sample, texts: Texts) -> dict[str, JsonValue]:
-    said = [source.messages] if isinstance(source.messages, str) else source.messages
-    options: dict[str, Any] = {
-        "systemPrompt": texts.get(_SYSTEM),
-        "modelPreferences": source.model_preferences,
-        "temperature": source.temperature,
-        "stopSequences": source.stop_sequences,
-        "tools": source.tools,
-        "toolChoice": source.tool_choice,
-    }
-    return {
-        "messages": [_message(message, texts.get(str(place))) for place, message in enumerate(said)],
-        "maxTokens": source.max_tokens,
-        **{name: _plain(value) for name, value in options.items() if value is not None},
-    }
-
-
-def _message(message: str | Mapping[str, JsonValue], text: str | None) -> JsonValue:
-    if isinstance(message, str):
-        return {"role": "user", "content": {"type": "text", "text": text if text is not None else message}}
-    return dict(message)
-
-
-def _plain(value: Any) -> JsonValue:
-    return list(cast("Sequence[JsonValue]", value)) if isinstance(value, tuple) else value
-
-
-def _check_sample(source: Sample) -> None:
-    said = cast("object", source.messages)
-    if said in ([], ()) or not isinstance(said, (str, list, tuple)):
-        raise FormError("Sample takes a text, or a list of messages with at least one")
-    for message in cast("Sequence[object]", said):
-        known = isinstance(message, str) or (isinstance(message, Mapping) and {"role", "content"} <= message.keys())
-        if not known:
-            raise FormError('a message is a text, or {"role": ..., "content": ...}')
-    if type(source.max_tokens) is not int or source.max_tokens < 1:
-        raise FormError("max_tokens= is a number from 1")
-    if not isinstance(cast("object", source.stop_sequences), (list, tuple, type(None))):
-        raise FormError("stop_sequences= takes a list of texts")
 
 
 # Answers
@@ -260,34 +219,6 @@ def read_response(raw: JsonValue) -> Response:
     if action not in ("accept", "decline", "cancel"):
         raise Misfit("The answer could not be read.")
     return Response(action, cast("dict[str, object]", raw).get("content"))
-
-
-def read_sampled(raw: JsonValue) -> Sampled:
-    """The response to a sampling request.
-
-    Raises:
-        Misfit: it is none.
-    """
-    match raw:
-        case {
-            "role": "assistant" | "user" as role,
-            "content": (dict() | list()) as content,
-            "model": str(model),
-            **more,
-        }:
-            blocks = content if isinstance(content, list) else [content]
-            if blocks and all(_is_block(block) for block in blocks):
-                stop = more.get("stopReason")
-                return Sampled(cast("Any", content), model, role, stop if isinstance(stop, str) else None)
-        case _:
-            pass
-    raise Misfit("The answer of the model could not be read.")
-
-
-def _is_block(block: JsonValue) -> bool:
-    if not isinstance(block, dict) or not isinstance(block.get("type"), str):
-        return False
-    return block["type"] != "text" or isinstance(block.get("text"), str)
 
 
 def read_roots(raw: JsonValue) -> list[Root]:

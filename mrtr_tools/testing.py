@@ -51,7 +51,7 @@ class Conversation:
         rounds: how many requests were sent.
         questions: the wire keys that were asked, in the order of asking; a key asked twice stands there twice.
         ran: the functions of the author that ran, in order; an input's function goes by its path.
-        messages: the texts put to a person, by wire key, as last asked.
+        messages: the texts of the questions, by wire key, as last asked; of a sampling request, its last text.
     """
 
     player: Player = field(repr=False)
@@ -119,7 +119,7 @@ class Conversation:
         self.reply = await handle_call(self.player.toolbox, call, self.player.signer, self._note)
         for key, request in self.open.items():
             self.questions.append(key)
-            self.messages[key] = str(cast("dict[str, JsonValue]", request.get("params", {})).get("message", ""))
+            self.messages[key] = _text(request)
 
     def _note(self, event: Event) -> None:
         if isinstance(event, RunStep):
@@ -203,6 +203,17 @@ class Player:
             if not str(error).startswith("Already running"):
                 raise
             raise RuntimeError("an async test plays with: await player.play_async(...)") from None
+
+
+def _text(request: Mapping[str, Any]) -> str:
+    params = request.get("params", {})
+    said = [params] if "message" in params else params.get("messages", [])
+    texts = [
+        each.get("message") or each["content"].get("text", "")
+        for each in said
+        if "content" in each or "message" in each
+    ]
+    return texts[-1] if texts else ""
 
 
 def in_turn(*answers: object) -> Callable[[Mapping[str, JsonValue]], object]:

@@ -5,7 +5,6 @@ Everything that can be computed when a tool is defined is computed here: the sig
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType, MethodType
@@ -13,8 +12,17 @@ from typing import Any, Final, TypeVar, cast, overload
 
 from pydantic import JsonValue
 
-from mrtr_tools.arguments import Arguments
-from mrtr_tools.carriers import Carrier, Prompt, Resource, Tool, UriTemplate
+from mrtr_tools.carriers import (
+    Carrier,
+    Prompt,
+    Resource,
+    Tool,
+    UriTemplate,
+    arguments_of,
+    arguments_of_uri,
+    described,
+    texts_only,
+)
 from mrtr_tools.errors import DefinitionError, InvalidParams
 from mrtr_tools.marks import REGISTERED, name_of
 from mrtr_tools.questions import Kind
@@ -123,10 +131,10 @@ class Toolbox:
             self._tools[tool_name] = Tool(
                 name=tool_name,
                 title=title,
-                description=_description(step, description),
+                description=described(step, description),
                 annotations=annotations,
                 step=step,
-                arguments=_arguments(step),
+                arguments=arguments_of(step),
                 output=output_of(step.signature.returns),
                 cold_answers=cold_answers,
                 max_rounds=max_rounds,
@@ -137,15 +145,31 @@ class Toolbox:
 
         return define if function is None else define(function)
 
+    @overload
+    def prompt(self, function: F, /, *, name: str | None = None) -> F: ...
+    @overload
     def prompt(
         self,
+        function: None = None,
+        /,
         *,
         name: str | None = None,
         title: str | None = None,
         description: str | None = None,
         max_rounds: int = 10,
         version: int = 0,
-    ) -> Callable[[F], F]:
+    ) -> Callable[[F], F]: ...
+    def prompt(
+        self,
+        function: Callable[..., object] | None = None,
+        /,
+        *,
+        name: str | None = None,
+        title: str | None = None,
+        description: str | None = None,
+        max_rounds: int = 10,
+        version: int = 0,
+    ) -> Any:
         """Make a function a prompt; the options are those of `tool`.
 
         It returns the text of one message, or messages: texts of the user, or ``{"role": ..., "content": ...}``.
@@ -160,16 +184,16 @@ class Toolbox:
             self._prompts[chosen] = Prompt(
                 name=chosen,
                 title=title,
-                description=_description(step, description),
+                description=described(step, description),
                 step=step,
-                arguments=_texts_only(step, _arguments(step)),
+                arguments=texts_only(step, arguments_of(step)),
                 max_rounds=max_rounds,
                 version=version,
             )
             self._register(step, function)
             return function
 
-        return define
+        return define if function is None else define(function)
 
     def resource(
         self,
@@ -210,9 +234,9 @@ class Toolbox:
             self._resources[uri] = Resource(
                 name=chosen,
                 title=title,
-                description=_description(step, description),
+                description=described(step, description),
                 step=step,
-                arguments=_of_uri(step, template),
+                arguments=arguments_of_uri(step, template),
                 max_rounds=max_rounds,
                 version=version,
                 uri=template,
@@ -348,33 +372,3 @@ def _check_name(name: object, what: str) -> None:
         raise DefinitionError(
             f"{what}: {name!r} is no name for a tool or step; use letters, digits, _ . - (at most 128): name=..."
         )
-
-
-def _description(step: Step, given: str | None) -> str | None:
-    return given if given is not None else inspect.getdoc(step.signature.plain)
-
-
-def _arguments(step: Step) -> Arguments:
-    """The parameters of a first step that are not asked for."""
-    asked = {item.name for group in step.groups for item in group.inputs}
-    return Arguments(step.signature.where, {name: taken for name, taken in step.carried.items() if name not in asked})
-
-
-def _of_uri(step: Step, uri: UriTemplate) -> Arguments:
-    arguments = _arguments(step)
-    if not arguments.required <= set(uri.variables) <= arguments.names:
-        raise DefinitionError(
-            f"{step.signature.where}: the URI {uri.text!r} names {', '.join(uri.variables) or 'nothing'}, "
-            f"but the function takes {', '.join(sorted(arguments.names)) or 'nothing'}; each {{name}} is a parameter"
-        )
-    return _texts_only(step, arguments)
-
-
-def _texts_only(step: Step, arguments: Arguments) -> Arguments:
-    """The arguments of a prompt or a URI, which are texts on the wire."""
-    for name, schema in cast("dict[str, dict[str, JsonValue]]", arguments.schema["properties"]).items():
-        if schema.get("type") in ("array", "object", "null") or "$ref" in schema:
-            raise DefinitionError(
-                f"{step.signature.where}: {name!r} comes as a text; annotate it with what a text can be"
-            )
-    return arguments

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-import hashlib
-import json
 import math
 import re
 import warnings
@@ -23,7 +21,9 @@ from pydantic.errors import PydanticSchemaGenerationError, PydanticUndefinedAnno
 from pydantic.warnings import UnsupportedFieldAttributeWarning
 from pydantic_core import PydanticSerializationError, SchemaError, TzInfo, from_json, to_json
 
-__all__ = ["Codec", "NotCarriable", "adapter_for", "digest_of", "ordered", "place_of", "reason_of"]
+from mrtr_tools.findings import place_of, reason_of
+
+__all__ = ["Codec", "NotCarriable", "adapter_for"]
 
 
 class NotCarriable(TypeError):
@@ -292,40 +292,3 @@ def _spelled(annotation: object) -> str:
 def _line(problem: object) -> str:
     """A message that was written for somebody else, on one line."""
     return " ".join(str(getattr(problem, "message", problem)).split())[:200]
-
-
-def place_of(error: ValueError, schema: JsonValue) -> str:
-    """Where an error is, by the fields of a schema and by positions; the keys of a dict are data, and not shown."""
-    if not isinstance(error, ValidationError):
-        return ""
-    fields, place = json.dumps(schema), ""
-    for part in error.errors(include_url=False, include_input=False, include_context=False)[0]["loc"]:
-        place += f"[{part}]" if isinstance(part, int) else f".{part}" if json.dumps(part) in fields else "[...]"
-    return place
-
-
-def reason_of(error: ValueError) -> str:
-    """What pydantic found, without the value it is about or where in it."""
-    if not isinstance(error, ValidationError):
-        return "it is no JSON"
-    return error.errors(include_url=False, include_input=False, include_context=False)[0]["msg"]
-
-
-def ordered(value: Any) -> Any:
-    """A value with the keys of dicts and the members of sets in an order that does not depend on the process."""
-    if isinstance(value, Mapping):
-        return {key: ordered(item) for key, item in sorted(cast("Mapping[Any, Any]", value).items(), key=_by_name)}
-    if isinstance(value, (set, frozenset)):
-        return sorted(to_json(ordered(item)) for item in cast("set[Any]", value))
-    if isinstance(value, (list, tuple)):
-        return [ordered(item) for item in cast("list[Any]", value)]
-    return value
-
-
-def _by_name(item: tuple[Any, Any]) -> str:
-    return str(item[0])
-
-
-def digest_of(value: object) -> str:
-    """The same for equal values, in every process of one build."""
-    return hashlib.sha256(to_json(ordered(value), fallback=repr)).hexdigest()[:16]

@@ -649,7 +649,32 @@ class CheckedRoom:
     number: Annotated[float, Field(lt=10)]
 
 
+@dataclasses.dataclass
+class CheckedAfterwards:
+    street: str
+
+    def __post_init__(self) -> None:
+        pass
+
+
+class CheckedModel(BaseModel):
+    street: str
+
+    def model_post_init(self, context: Any, /) -> None:
+        pass
+
+
+class Short(BaseModel):
+    model_config = ConfigDict(str_max_length=5)
+    street: str
+
+
 UNSAID = {
+    "an earliest date": of(Annotated[date, Field(ge=date(2026, 1, 1))]),
+    "a validator of each choice": of(list[Annotated[Literal["a", "b"], AfterValidator(str)]]),
+    "a dataclass that looks at itself": CheckedAfterwards,
+    "a model that looks at itself": CheckedModel,
+    "a length for all fields": Short,
     "a decimal": of(Decimal),
     "an address": of(AnyUrl),
     "a time": of(time),
@@ -713,6 +738,16 @@ def test_one_value_keeps_its_bounds_whatever_a_run_time_form_calls_it(annotation
     with pytest.raises(Misfit, match=r"^x must be a decimal number of at most 40 digits\.$"):
         asked.read({"street": number}, sent)
     assert asked.read({"street": "1e40"}, sent) == Decimal("1e40")
+
+
+@pytest.mark.parametrize("annotation", [dict[str, Decimal], dict[str, list[Decimal]] | dict[str, Decimal]], ids=str)
+def test_what_a_run_time_form_fills_in_keeps_the_bounds_of_the_parameter(annotation: Any) -> None:
+    """Security 21: the form says text, and the parameter makes numbers of it."""
+    asked = form_for(annotation, "x", at_run_time=True)
+
+    with pytest.raises(Misfit, match="at most 40 digits"):
+        asked.read({"street": "1e999999"}, schema_of(Address))
+    assert asked.read({"street": "1e40"}, schema_of(Address)) == {"street": Decimal("1e40")}
 
 
 class Extras(BaseModel):

@@ -17,11 +17,11 @@ ROOT = Path(mrtr_tools.__file__).parent
 # From the bottom up: a module imports only from lines above its own, or from its own line what stands before it.
 ORDER = """
 errors
-keys input_requests templates answers values choices guards properties calls progress
-urls forms
+keys digests findings input_requests templates answers values choices guards properties calls progress
+urls form_types forms
 marks context
 annotations
-questions
+sampling questions
 signatures
 inputs
 steps

@@ -9,7 +9,8 @@ from mrtr_tools import Elicit, ElicitUrl, ListRoots, Root, Sample, Sampled, conf
 from mrtr_tools.answers import Misfit
 from mrtr_tools.forms import FormError
 from mrtr_tools.input_requests import Source
-from mrtr_tools.questions import Draft, Question, Response, kind_of, read_response, read_roots, read_sampled
+from mrtr_tools.questions import Draft, Question, Response, kind_of, read_response, read_roots
+from mrtr_tools.sampling import read_sampled
 from mrtr_tools.templates import TemplateError
 
 FORM: dict[str, Any] = {"type": "object", "properties": {"x": {"type": "string"}}, "required": ["x"]}

@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Annotated, Any
 
 import pytest
-from pydantic import AfterValidator, BaseModel
+from pydantic import AfterValidator, BaseModel, Tag
 
 from mrtr_tools import Elicit, Toolbox, needs_input, then
 from mrtr_tools.calls import Call
@@ -62,10 +62,14 @@ def test_a_set_that_is_too_large_is_refused_before_it_is_made(annotation: Any, v
 
 
 @pytest.mark.parametrize("number", ["1e999999999", "-1E+999999999", "1e-999999999", "9" * 41])
-@pytest.mark.parametrize("annotation", [Decimal, list[Decimal], dict[str, Decimal | None]], ids=str)
+@pytest.mark.parametrize(
+    "annotation",
+    [Decimal, list[Decimal], dict[str, Decimal | None], Annotated[Decimal, Tag("a")] | Annotated[bool, Tag("b")]],
+    ids=str,
+)
 def test_a_decimal_of_a_few_characters_is_refused_as_an_argument_too(annotation: Any, number: str) -> None:
     """Security 21: as an integer it would have a thousand million digits."""
-    value: Any = {Decimal: number, list[Decimal]: [number]}.get(annotation, {"a": number})
+    value: Any = {list[Decimal]: [number], dict[str, Decimal | None]: {"a": number}}.get(annotation, number)
     server = taking(annotation)
 
     done = server.end("take", {"value": value})

@@ -8,6 +8,7 @@ import pytest
 from pydantic import BaseModel, Field, field_validator
 
 from mrtr_tools import AskAgain, Refused, Toolbox, confirm, needs_input, then
+from mrtr_tools.input_requests import Source
 from tests.attacker import Clock, Server, message
 from tests.wire_by_hand import YES, accept
 
@@ -152,6 +153,37 @@ def test_a_yes_to_a_text_that_is_still_the_same_counts(case: Callable[[], Case])
     assert builds[-1].end("pay", FIVE, state=asked.state, name=NAME).value == "Ann paid 5 and 10"
 
 
+def asked_by_a_function(tip: int) -> Toolbox:
+    toolbox = Toolbox("shop")
+
+    def sure(tip: int) -> Source:
+        return confirm(f"Pay 5 and {tip}?")
+
+    @toolbox.tool
+    @needs_input(tip="How much tip?", only_if=lambda price: price > 100)
+    @needs_input(ok=sure, name="Who?")
+    def pay(price: int, name: str, ok: bool | Refused, tip: int = tip) -> str:
+        return f"{name} paid {price} and {tip}"
+
+    return toolbox
+
+
+@pytest.mark.parametrize("answered", [False, True], ids=["while it is open", "after it was answered"])
+def test_a_yes_to_a_question_that_a_function_made_of_other_values_is_no_yes(answered: bool) -> None:
+    """Security 1: what a function made stands for what it was given."""
+    old, server = Server(asked_by_a_function(10)), Server(asked_by_a_function(900))
+    asked = old.ask("pay", FIVE)
+    responses = {"ok": YES}
+    if answered:
+        asked, responses = old.ask("pay", FIVE, state=asked.state, **responses), {}
+
+    again = server.ask("pay", FIVE, state=asked.state, name=NAME, **responses)
+
+    assert message(again, "ok-2") == "Pay 5 and 900?"
+    assert list(server.ask("pay", FIVE, state=again.state, ok=YES).requests) == ["ok-2"]
+    assert server.end("pay", FIVE, state=again.state, **{"ok-2": YES}).value == "Ann paid 5 and 900"
+
+
 def with_price(made: Callable[[], int]) -> Toolbox:
     toolbox = Toolbox("shop")
 
@@ -216,6 +248,63 @@ def test_a_yes_below_an_answer_that_is_asked_again_is_given_again(early: bool) -
 
     assert list(last.requests) == ["ok-2"]
     assert server.end("book", state=last.state, **{"ok-2": YES}).value == "tue"
+
+
+@needs_input(sure=confirm("Book it?"))
+def agreed() -> str:
+    return "agreed"
+
+
+@pytest.mark.parametrize("made", [lambda: confirm("Book it?"), agreed], ids=["by a function", "inside a function"])
+def test_a_yes_that_a_function_asks_for_is_given_again_as_well(made: Callable[[], Any]) -> None:
+    """Security 1: below a day that is asked again."""
+    toolbox = Toolbox("table")
+
+    @toolbox.tool
+    @needs_input(day="Which day?")
+    @needs_input(ok=made)
+    def book(day: str, ok: bool | str | Refused) -> str:
+        if day == "mon":
+            raise AskAgain(day="mon is full")
+        return day
+
+    server = Server(toolbox)
+    asked = server.ask("book")
+    asked = server.ask("book", state=asked.state, day=accept(day="mon"))
+    (key,) = asked.requests
+    yes = accept(**{key.rpartition(".")[2]: True})
+    again = server.ask("book", state=asked.state, **{key: yes})
+    assert list(again.requests) == ["day-2"]
+
+    last = server.ask("book", state=again.state, **{"day-2": accept(day="tue"), key: yes})
+
+    assert list(last.requests) == [f"{key}-2"]
+    assert server.end("book", state=last.state, **{f"{key}-2": yes}).value == "tue"
+
+
+def test_a_yes_is_given_again_where_another_build_asks_something_above_it() -> None:
+    """Security 1: the yes was given without that answer."""
+
+    def build(*, amount: bool) -> Toolbox:
+        toolbox = Toolbox("shop")
+
+        def pay(name: str, amount: int = 5) -> str:
+            return f"{name} paid {amount}"
+
+        needs_input(ok=confirm("Pay?"), name="Who?")(pay)
+        toolbox.tool(needs_input(amount="How much?")(pay) if amount else pay)
+        return toolbox
+
+    old, server = Server(build(amount=False)), Server(build(amount=True))
+    asked = old.ask("pay")
+    asked = old.ask("pay", state=asked.state, ok=YES)
+
+    again = server.ask("pay", state=asked.state, name=NAME)
+    assert list(again.requests) == ["amount"]
+    last = server.ask("pay", state=again.state, amount=accept(amount=900), ok=YES)
+
+    assert list(last.requests) == ["ok-2"]
+    assert server.end("pay", state=last.state, **{"ok-2": YES}).value == "Ann paid 900"
 
 
 # Security 3: the key of a question that is withdrawn is used up
@@ -406,7 +495,17 @@ def making(annotation: Any, made: Callable[[str], object]) -> Toolbox:
     return toolbox
 
 
+def changed(pin: str) -> Bill:
+    """A bill that was right when it was made."""
+    bill = Bill(price=1)
+    bill.price = pin  # type: ignore[assignment]
+    return bill
+
+
 MISFITS = [
+    (Bill, changed),
+    (dict[str, int], lambda pin: {pin: "x"}),
+    (dict[str, float], lambda pin: {pin: float("nan")}),
     (int, lambda pin: pin),
     (Bill, lambda pin: {"price": pin}),
     (list[Bill], lambda pin: [{"price": 1}, {"price": pin}]),
@@ -415,7 +514,9 @@ MISFITS = [
 ]
 
 
-@pytest.mark.parametrize(("annotation", "made"), MISFITS, ids=["int", "model", "list", "choice", "dict"])
+@pytest.mark.parametrize(
+    ("annotation", "made"), MISFITS, ids=["changed", "key", "no number", "int", "model", "list", "choice", "dict"]
+)
 @pytest.mark.parametrize("build", [ending, handing, making], ids=["result", "then", "input function"])
 def test_a_value_that_does_not_fit_is_not_shown_in_the_log(
     build: Callable[..., Toolbox], annotation: Any, made: Callable[[str], object], caplog

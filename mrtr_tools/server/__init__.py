@@ -1,4 +1,4 @@
-"""Adapters: toolboxes over stdio and HTTP, and beside the tools of an `MCPServer`.
+"""Adapters: toolboxes over stdio and HTTP, and beside what an `MCPServer` serves.
 
 Importing this imports no MCP SDK, which takes most of a second; what needs it imports it when it is called.
 """

@@ -18,37 +18,16 @@ from mrtr_tools.tools import Toolbox
 __all__ = ["server_for"]
 
 
-@asynccontextmanager
-async def _no_lifespan(_: Server[None]) -> AsyncGenerator[None]:
-    yield None
-
-
 def server_for(toolbox: Toolbox, signer: StateSigner, *, anonymous_ok: bool = False) -> Server[Any]:
-    """A server of the SDK that has nothing but this toolbox, and says so: it lists no kind that is not there."""
+    """A server of the SDK that has nothing but this toolbox, and says so: a kind that is not there has no methods.
 
-    async def no_tools(*_: object) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[])
-
-    async def no_prompts(*_: object) -> types.ListPromptsResult:
-        return types.ListPromptsResult(prompts=[])
-
-    async def no_resources(*_: object) -> types.ListResourcesResult:
-        return types.ListResourcesResult(resources=[])
-
-    async def no_templates(*_: object) -> types.ListResourceTemplatesResult:
-        return types.ListResourceTemplatesResult(resource_templates=[])
-
-    async def unknown_tool(*_: object) -> types.CallToolResult:
-        raise MCPError(types.INVALID_PARAMS, "Unknown tool")
-
-    async def unknown_prompt(*_: object) -> types.GetPromptResult:
-        raise MCPError(types.INVALID_PARAMS, "Unknown prompt")
-
-    async def unknown_resource(_: Request, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        raise MCPError(types.INVALID_PARAMS, "Unknown resource", {"uri": params.uri})
-
-    tools = bool(toolbox.tools) or not (toolbox.prompts or toolbox.resources)
+    Args:
+        toolbox: what to serve.
+        signer: of its states.
+        anonymous_ok: see `attach`.
+    """
     prompts, resources = bool(toolbox.prompts), bool(toolbox.resources)
+    tools = bool(toolbox.tools) or not (prompts or resources)
     server: Server[Any] = Server(
         toolbox.name,
         title=toolbox.title,
@@ -56,13 +35,49 @@ def server_for(toolbox: Toolbox, signer: StateSigner, *, anonymous_ok: bool = Fa
         instructions=toolbox.instructions,
         lifespan=_no_lifespan,
         get_tool_input_schema=lambda _: None,  # `Attached` compares the headers
-        on_list_tools=no_tools if tools else None,
-        on_call_tool=unknown_tool if tools else None,
-        on_list_prompts=no_prompts if prompts else None,
-        on_get_prompt=unknown_prompt if prompts else None,
-        on_list_resources=no_resources if resources else None,
-        on_list_resource_templates=no_templates if resources else None,
-        on_read_resource=unknown_resource if resources else None,
+        on_list_tools=_no_tools if tools else None,
+        on_call_tool=_unknown_tool if tools else None,
+        on_list_prompts=_no_prompts if prompts else None,
+        on_get_prompt=_unknown_prompt if prompts else None,
+        on_list_resources=_no_resources if resources else None,
+        on_list_resource_templates=_no_templates if resources else None,
+        on_read_resource=_unknown_resource if resources else None,
     )
     Attached(toolbox, server, signer, "subject", anonymous_ok).install()
     return server
+
+
+@asynccontextmanager
+async def _no_lifespan(_: Server[None]) -> AsyncGenerator[None]:
+    yield None
+
+
+# What is left when `Attached` has taken what is in the toolbox.
+
+
+async def _no_tools(*_: object) -> types.ListToolsResult:
+    return types.ListToolsResult(tools=[])
+
+
+async def _no_prompts(*_: object) -> types.ListPromptsResult:
+    return types.ListPromptsResult(prompts=[])
+
+
+async def _no_resources(*_: object) -> types.ListResourcesResult:
+    return types.ListResourcesResult(resources=[])
+
+
+async def _no_templates(*_: object) -> types.ListResourceTemplatesResult:
+    return types.ListResourceTemplatesResult(resource_templates=[])
+
+
+async def _unknown_tool(*_: object) -> types.CallToolResult:
+    raise MCPError(types.INVALID_PARAMS, "Unknown tool")
+
+
+async def _unknown_prompt(*_: object) -> types.GetPromptResult:
+    raise MCPError(types.INVALID_PARAMS, "Unknown prompt")
+
+
+async def _unknown_resource(_: Request, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+    raise MCPError(types.INVALID_PARAMS, "Unknown resource", {"uri": params.uri})

@@ -20,7 +20,7 @@ LEVELS: Final[tuple[str, ...]] = get_args(LogLevel)
 
 
 class RequestChannel:
-    """A `mrtr_tools.calls.Channel` for one request.
+    """A `mrtr_tools.calls.Channel` for one request. Once that is answered, the SDK sends nothing more for it.
 
     Args:
         ctx: the request.
@@ -31,15 +31,10 @@ class RequestChannel:
         self._ctx = ctx
         self._levels = levels
         self._reached = -math.inf
-        self._open = True
-
-    def close(self) -> None:
-        """The request is answered: from now on nothing is sent."""
-        self._open = False
 
     async def progress(self, progress: float, total: float | None, message: str | None) -> None:
         """Tell how far the request is, to a client that sent a ``progressToken``. What is no step ahead is left out."""
-        if not self._open or not self._reached < progress < math.inf:
+        if not self._reached < progress < math.inf:
             return
         self._reached = progress
         told = cast("dict[str, str]", sendable({"message": message})) if message is not None else {}
@@ -48,7 +43,7 @@ class RequestChannel:
 
     async def log(self, level: str, data: JsonValue, logger: str | None) -> None:
         """Send a log message, to a client that asked for this level."""
-        if not self._open or level not in LEVELS or not self._asked_for(level):
+        if level not in LEVELS or not self._asked_for(level):
             return
         told = cast("dict[str, Any]", sendable({"data": data, "logger": logger}))
         params = types.LoggingMessageNotificationParams(

@@ -9,7 +9,7 @@ from typing import Any, cast
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import ServerMessageMetadata
-from pydantic import BaseModel, Field, JsonValue, RootModel, ValidationError
+from pydantic import BaseModel, Field, JsonValue, RootModel
 
 from mrtr_tools.server.clients import Request
 from mrtr_tools.server.legacy import Push, Unanswered
@@ -49,8 +49,6 @@ def pushing(ctx: Request) -> Push:
         except MCPError as error:
             _log.info("a question was answered with error %d", error.code)
             raise Unanswered(error.code) from None
-        except ValidationError:
-            return None  # no object, so no answer: it is asked again
         return answer_from(ctx.protocol_version, request, answer.root)
 
     return push

@@ -34,6 +34,7 @@ from mrtr_tools.runner import handle_call
 from mrtr_tools.server import wire
 from mrtr_tools.server.channel import RequestChannel
 from mrtr_tools.server.clients import Request, client_of, is_initialized, is_modern
+from mrtr_tools.server.hosts import Host, sdk_server
 from mrtr_tools.server.legacy import handle_legacy_call
 from mrtr_tools.server.levels import Levels, with_logging
 from mrtr_tools.server.listing import LISTS, own_names
@@ -54,7 +55,7 @@ _log = logging.getLogger("mrtr_tools")
 
 def attach(
     toolbox: Toolbox,
-    server: MCPServer[Any],
+    server: Host,
     *,
     keys: Keys | None = None,
     audience: str | None = None,
@@ -65,11 +66,13 @@ def attach(
 ) -> None:
     """Serve a toolbox beside what `server` serves already. Several can be attached, after its middlewares are there.
 
-    What `server` has under a URI that one of our templates stands for is ours from then on.
+    What `server` has under a URI that one of our templates stands for is ours from then on. The middlewares of a
+    FastMCP server do not see calls to what is ours.
 
     Args:
         toolbox: what to serve.
-        server: the SDK's server; its own tools, resources and prompts stay as they are.
+        server: the SDK's `MCPServer` or `Server`, or a server of FastMCP 4; its own tools, resources and prompts stay
+            as they are.
         keys: sign states, the current one first; by default `MRTR_TOOLS_KEYS`. All processes of a server share them.
         audience: keeps the states of different servers apart; by default the toolbox's name.
         ttl: seconds that a state lives.
@@ -81,29 +84,40 @@ def attach(
 
     Raises:
         InvalidKey: there are no keys, or one cannot be used.
-        DefinitionError: the server has something of the same name. One that comes later is found when it is listed.
+        DefinitionError: an `MCPServer` has something of the same name. One that comes later, or that another server
+            has, is found when it is listed.
     """
+    host = sdk_server(server)
     for method, each in LISTS.items():
-        taken = own_names(server, method)
-        for attached in (getattr(middleware, "__self__", None) for middleware in server.middleware):
+        taken = own_names(host, method) if isinstance(host, MCPServer) else set[str]()
+        for attached in (getattr(middleware, "__self__", None) for middleware in host.middleware):
             taken |= each.ours(attached.toolbox).keys() if isinstance(attached, Attached) else set()
         for name in each.ours(toolbox):
             if name in taken:
-                raise DefinitionError(each.clash(name, server.name))
+                raise DefinitionError(each.clash(name, host.name))
     if signer is None:
         signer = starting_signer(toolbox, keys, audience=audience, ttl=ttl)
-    Attached(toolbox, server, signer, principal, anonymous_ok).install()
+    Attached(toolbox, host, signer, principal, anonymous_ok).install()
 
 
 @dataclass(slots=True)
 class _Exchange:
-    """What passes the SDK's boundary beside it: the state that came, and the one that goes."""
+    """What passes the SDK's boundary beside it: the state that came, and the one that goes.
 
+    A step that calls another server in this process takes its context along: `session` tells whose request it is.
+    """
+
+    session: object
     came: object
     goes: JsonValue = None
 
 
 _exchange: ContextVar[_Exchange | None] = ContextVar("mrtr_tools_exchange", default=None)
+
+
+def _exchange_of(ctx: Request) -> _Exchange | None:
+    exchange = _exchange.get()
+    return exchange if exchange is not None and exchange.session is ctx.session else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,10 +149,10 @@ class Attached:
 
     async def around_boundary(self, ctx: Request, call_next: CallNext) -> HandlerResult:
         """The middleware that carries our state past the SDK's seal."""
-        if not self._is_ours(ctx):
+        if not self._is_ours(ctx) or _exchange_of(ctx) is not None:  # or another toolbox's, that stands before
             return await call_next(ctx)
         params = dict(ctx.params or {})
-        exchange = _Exchange(params.pop("requestState", None))
+        exchange = _Exchange(ctx.session, params.pop("requestState", None))
         token = _exchange.set(exchange)
         try:
             result = await call_next(replace(ctx, params=params))
@@ -202,31 +216,26 @@ class Attached:
         params, target = dict(ctx.params or {}), (ctx.params or {})[CALLED_BY[ctx.method]]
         carrier, _ = self.toolbox.find(ctx.method, target, {})
         self._check(ctx, carrier)
-        exchange = _exchange.get()
+        exchange = _exchange_of(ctx)
         if is_modern(ctx):
             if exchange is None:
                 raise RuntimeError(f"a middleware of {self.server.name!r} made another call one of {target!r}")
             params["requestState"] = exchange.came
         else:  # what it does not know is not heard
             params = {name: params[name] for name in ("name", "uri", "arguments") if name in params}
-        channel = RequestChannel(ctx, self.levels)
         call = Call.read(
             params,
             client=client_of(ctx),
             principal=current_principal(self.principal),
             method=ctx.method,
-            channel=channel,
+            channel=RequestChannel(ctx, self.levels),
             lifespan=ctx.lifespan_context,
             pages_ok=self.anonymous_ok or ctx.request is None,
         )
-        try:
-            if exchange is None or not is_modern(ctx):
-                reply = await handle_legacy_call(self.toolbox, call, pushing(ctx))
-                shown = _shown(call, carrier, reply)
-                return methods.serialize_server_result(ctx.method, ctx.protocol_version, shown)
-            result = _shown(call, carrier, await handle_call(self.toolbox, call, self.signer))
-        finally:
-            channel.close()
+        if exchange is None or not is_modern(ctx):
+            shown = _shown(call, carrier, await handle_legacy_call(self.toolbox, call, pushing(ctx)))
+            return methods.serialize_server_result(ctx.method, ctx.protocol_version, shown)
+        result = _shown(call, carrier, await handle_call(self.toolbox, call, self.signer))
         exchange.goes = result.pop("requestState", None)
         meta = cast("dict[str, JsonValue]", result.get("_meta") or {})
         return {**result, "_meta": {types.SERVER_INFO_META_KEY: self._server_info, **meta}}

@@ -103,7 +103,10 @@ def desk() -> Iterator[Desk]:
 
 
 class Scripted(ThreadingHTTPServer):
-    """A server that answers each `tools/call` with the next result of its script; the last one over and over."""
+    """A server that answers each `tools/call` with the next result of its script; the last one over and over.
+
+    A result with a ``code`` is an error. `tool` is the one tool that it lists.
+    """
 
     daemon_threads = True
 
@@ -112,13 +115,14 @@ class Scripted(ThreadingHTTPServer):
         self.url = f"http://127.0.0.1:{self.server_port}/mcp"
         self.script: list[dict[str, Any]] = []
         self.calls: list[dict[str, Any]] = []
+        self.tool: dict[str, Any] = {"name": "do", "inputSchema": {"type": "object"}}
 
     def reply(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         hints = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
         if method == "server/discover":
             return hints | {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}}
         if method == "tools/list":
-            return hints | {"tools": [{"name": "do", "inputSchema": {"type": "object"}}]}
+            return hints | {"tools": [self.tool]}
         self.calls.append(params)
         return self.script[min(len(self.calls), len(self.script)) - 1]
 
@@ -128,8 +132,9 @@ class Answering(BaseHTTPRequestHandler):
         message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         assert isinstance(self.server, Scripted)
         result = self.server.reply(message["method"], message["params"])
-        body = json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}).encode()
-        self.send_response(200)
+        outcome = "error" if "code" in result else "result"
+        body = json.dumps({"jsonrpc": "2.0", "id": message["id"], outcome: result}).encode()
+        self.send_response(400 if outcome == "error" else 200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()

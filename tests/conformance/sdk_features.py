@@ -2,12 +2,15 @@
 
 from typing import Any
 
+import anyio
 from mcp import types
 from mcp.server import MCPServer, ServerRequestContext
 from mcp.server.context import CallNext, HandlerResult
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.tools import Tool
 from mcp.server.streamable_http import EventCallback, EventId, EventMessage, EventStore, StreamId
+
+PAUSE = 0.1  # seconds
 
 SCHEMA: dict[str, Any] = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -83,7 +86,9 @@ async def test_trigger_prompt_change(ctx: Context[Any]) -> str:
 @server.tool()
 async def test_reconnection(ctx: Context[Any]) -> str:
     """Closes its stream; the client comes back for the result."""
+    await anyio.sleep(PAUSE)  # or the stream is closed before its first event is written
     await ctx.close_sse_stream()
+    await anyio.sleep(PAUSE)
     return "reconnected"
 
 

@@ -3,7 +3,6 @@
 from typing import Literal
 
 from mrtr_tools import AskAgain, Elicit, Refused, Toolbox, confirm, needs_input
-from mrtr_tools.input_requests import ElicitUrl, ListRoots, Root, Sample
 from mrtr_tools.keys import generate_key
 from mrtr_tools.server.alone import server_for
 from mrtr_tools.server.signing import starting_signer
@@ -57,27 +56,6 @@ def paint(colour: str) -> str:
 @needs_input(sizes="Which sizes?")
 def order(sizes: list[Literal["S", "M"]]) -> str:
     return " ".join(sizes)
-
-
-other_kinds = Toolbox("other-kinds")
-
-
-@other_kinds.tool
-@needs_input(answer=Sample("Draw a cat"))
-def draw(answer: str) -> str:
-    return answer
-
-
-@other_kinds.tool
-@needs_input(roots=ListRoots())
-def folders(roots: list[Root]) -> str:
-    return str(len(roots))
-
-
-@other_kinds.tool
-@needs_input(page=ElicitUrl("Open it", "https://example.com/page"))
-def page() -> str:
-    return "opened"
 
 
 def server_of(served: Toolbox):

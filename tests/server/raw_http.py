@@ -30,6 +30,12 @@ class Answer:
         return json.loads(self.text)
 
     @property
+    def events(self) -> list[Any]:
+        """The messages of an event stream, the response last."""
+        assert self.headers["content-type"].startswith("text/event-stream"), self
+        return [json.loads(line[6:]) for line in self.text.splitlines() if line.startswith("data: ")]
+
+    @property
     def result(self) -> Any:
         assert self.status == 200, self
         return self.body["result"]
@@ -39,9 +45,10 @@ class Answer:
         return self.body["error"]
 
 
-def envelope(capabilities: Mapping[str, Any] = FORMS) -> dict[str, Any]:
-    """The `_meta` that every request of 2026-07-28 has."""
+def envelope(capabilities: Mapping[str, Any] = FORMS, **more: Any) -> dict[str, Any]:
+    """The `_meta` that every request of 2026-07-28 has, and more."""
     return {
+        **more,
         "io.modelcontextprotocol/protocolVersion": VERSION,
         "io.modelcontextprotocol/clientCapabilities": dict(capabilities),
         "io.modelcontextprotocol/clientInfo": {"name": "raw", "version": "0"},
@@ -78,8 +85,9 @@ def request(
         "MCP-Protocol-Version": VERSION,
         "Mcp-Method": method,
     }
-    if isinstance(params.get("name"), str):
-        routing["Mcp-Name"] = params["name"]
+    name = params.get("uri", params.get("name"))
+    if isinstance(name, str) and name.isascii():
+        routing["Mcp-Name"] = name
     message = {
         "jsonrpc": "2.0",
         "id": number,

@@ -386,7 +386,7 @@ def test_a_state_is_of_use_to_the_person_it_was_made_for_only():
 
 
 def test_a_token_without_subject_is_refused_unless_the_server_says_otherwise(caplog):
-    """Security rule 12: all who share a client would be one person."""
+    """Security 12: all who share a client would be one person."""
     with serving(authenticated()) as url:
         refused = as_person(url, "machine")
     with serving(authenticated(principal="client")) as url:

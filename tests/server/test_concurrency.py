@@ -33,7 +33,7 @@ def serve(*functions: Callable[..., Any]):
 @pytest.mark.anyio
 @BOTH_ERAS
 async def test_sync_steps_run_at_the_same_time(mode):
-    """Field bug B95: both must be inside their step before either can leave it."""
+    """Reported as modelcontextprotocol/python-sdk#1646: both must be inside their step before either can leave it."""
     both = threading.Barrier(2, timeout=SECONDS)
 
     def meet() -> str:
@@ -55,7 +55,7 @@ async def test_sync_steps_run_at_the_same_time(mode):
 @pytest.mark.anyio
 @BOTH_ERAS
 async def test_a_sync_step_that_waits_does_not_hold_up_the_others(mode):
-    """Field bug B95: it waits for what only another call can bring."""
+    """Reported as modelcontextprotocol/python-sdk#1646: it waits for what only another call can bring."""
     came = threading.Event()
 
     def wait() -> bool:
@@ -82,7 +82,7 @@ async def test_a_sync_step_that_waits_does_not_hold_up_the_others(mode):
 @pytest.mark.anyio
 @BOTH_ERAS
 async def test_each_of_many_calls_gets_the_answer_to_its_own_question(mode):
-    """Field bug B114."""
+    """Reported as PrefectHQ/fastmcp#2647."""
 
     @needs_input(answer="What about {topic}?")
     def ask(topic: str, answer: str) -> str:

@@ -3,6 +3,7 @@
 import json
 import logging
 import math
+import os
 from collections.abc import Iterator
 from http.client import HTTPConnection
 from typing import Annotated, Any
@@ -150,7 +151,7 @@ def test_the_id_comes_back_whatever_it_is(url):
 
 
 def test_questions_are_not_held_against_the_output_schema_and_the_last_round_has_structured_content(url):
-    """Field bug B121."""
+    """Reported as microsoft/wassette#263."""
     first = call(url, "report", {"place": "Kiel"}).result
     assert "structuredContent" not in first
     assert "content" not in first
@@ -162,7 +163,7 @@ def test_questions_are_not_held_against_the_output_schema_and_the_last_round_has
 
 
 def test_a_declined_note_is_null_in_the_structured_content_and_the_schema_allows_it(url):
-    """Field bug B123."""
+    """Reported as PrefectHQ/fastmcp#1241."""
     state = first_state(url, "report", {"place": "Kiel"})
     no = {"note": {"action": "decline"}}
 
@@ -214,7 +215,7 @@ def test_it_speaks_utf_8(url):
     "answer", ["yes", 12345, None, [], {}, {"action": "accept"}, {"action": "accept", "content": [1]}]
 )
 def test_a_malformed_answer_is_asked_again_under_its_key(url, answer):
-    """Field bug B13: never a traceback, never an error for the whole call."""
+    """Reported as GDKsoftware/Delphi-MCP-Server#35: never a traceback, never an error for the whole call."""
     result = call(url, "greet", inputResponses={"who": answer}, requestState=first_state(url, "greet")).result
 
     assert result["resultType"] == "input_required"
@@ -224,7 +225,7 @@ def test_a_malformed_answer_is_asked_again_under_its_key(url, answer):
 
 @pytest.mark.parametrize("action", ["reject", "ACCEPT", "", None, True])
 def test_an_unknown_action_is_no_yes(url, action):
-    """Field bug B57."""
+    """Reported as modelcontextprotocol/inspector#535."""
     answers = {"who": {"action": action, "content": {"who": "Ada"}}}
 
     result = call(url, "greet", inputResponses=answers, requestState=first_state(url, "greet")).result
@@ -234,7 +235,7 @@ def test_an_unknown_action_is_no_yes(url, action):
 
 @pytest.mark.parametrize("responses", ["yes", 1, True, [], [{"who": {}}]])
 def test_a_map_of_answers_that_is_no_map_is_refused(url, responses):
-    """Field bug B13."""
+    """Reported as GDKsoftware/Delphi-MCP-Server#35."""
     answer = call(url, "greet", inputResponses=responses, requestState=first_state(url, "greet"))
 
     assert (answer.status, answer.error["code"]) == (400, -32602)
@@ -252,7 +253,7 @@ def test_more_answers_than_anybody_needs_are_refused(url):
 
 
 def test_unknown_keys_are_ignored_and_the_question_stands(url):
-    """Field bug B10."""
+    """Reported as tachyonmcp/tachyon#33."""
     state = first_state(url, "greet")
 
     result = call(url, "greet", inputResponses={"nope": accept(who="Ada")}, requestState=state).result
@@ -270,7 +271,7 @@ def test_an_input_asked_again_has_a_new_key_and_the_reason(url):
 
 
 def test_an_answered_round_that_is_sent_twice_gives_the_same_result(url):
-    """Field bugs B58 and B61."""
+    """Reported as huggingface/chat-ui#2568 and artokun/comfyui-mcp#811."""
     params = {"inputResponses": {"who": accept(who="Ada")}, "requestState": first_state(url, "greet")}
 
     assert call(url, "greet", **params).result == call(url, "greet", **params).result
@@ -301,7 +302,7 @@ def test_a_changed_state_is_refused(url):
 
 
 def test_a_state_opens_for_its_own_tool_and_arguments_only(url):
-    """Field bugs B17 and B18."""
+    """Reported as vikshana/vikshana-graft-app#32 and cds-snc/notification-api#1782."""
     state = first_state(url, "greet", {"greeting": "Hi"})
     answers = {"who": accept(who="Ada")}
 
@@ -313,7 +314,7 @@ def test_a_state_opens_for_its_own_tool_and_arguments_only(url):
 
 
 def test_parallel_calls_whose_answers_cross_cannot_be_mixed_up(url):
-    """Field bug B114: each retry says all by itself which call it belongs to."""
+    """Reported as PrefectHQ/fastmcp#2647: each retry says all by itself which call it belongs to."""
     one = first_state(url, "greet", {"greeting": "One"})
     two = first_state(url, "greet", {"greeting": "Two"})
     answers = {"who": accept(who="Ada")}
@@ -350,7 +351,7 @@ def test_what_admits_a_refusal_goes_on_without_asking(url):
 
 
 def test_an_answer_is_taken_from_a_client_that_no_longer_says_it_can_show_forms(url):
-    """Field bug B33."""
+    """Reported as agentfront/frontmcp#279."""
     params = {
         "name": "greet",
         "inputResponses": {"who": accept(who="Ada")},
@@ -433,7 +434,7 @@ def test_what_python_reads_as_json_but_json_has_not_is_refused(url, value):
 
 
 def test_a_body_over_the_limit_gets_413_with_a_json_rpc_error(url):
-    """Field bug B29."""
+    """Reported as ChronoAIProject/NyxID#1461."""
     answer = call(url, "greet", requestState="x" * 1_200_000)
 
     assert MAX_REQUEST == 1024 * 1024
@@ -516,10 +517,13 @@ def test_keys_are_taken_from_the_environment_and_removed_from_it(monkeypatch):
         assert done["content"][0]["text"] == "Hello Ada"
 
 
-def test_given_keys_leave_the_environment_alone(monkeypatch):
-    monkeypatch.setenv("MRTR_TOOLS_KEYS", "no key at all")
+def test_given_keys_go_before_those_of_the_environment_which_are_removed_all_the_same(monkeypatch):
+    """Whatever a step starts would inherit them."""
+    monkeypatch.setenv("MRTR_TOOLS_KEYS", generate_key())
 
     http_app(toolbox, keys=[generate_key()])
+
+    assert "MRTR_TOOLS_KEYS" not in os.environ
 
 
 def test_one_text_is_no_list():

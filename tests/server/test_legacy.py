@@ -82,7 +82,7 @@ async def test_without_a_yes_nothing_is_deleted(answer):
 
 @pytest.mark.anyio
 async def test_an_error_in_place_of_an_answer_ends_the_call_with_words():
-    """Field bug B109: clients that declare elicitation, and then answer "method not found"."""
+    """Reported as dougborg/katana-openapi-client#436: forms declared, "method not found" answered."""
     reply = await play("greet", Person(Unanswered(-32601)))
 
     assert reply == Complete("The client could not answer the request for 'who' (error -32601).", is_error=True)

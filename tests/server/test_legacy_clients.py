@@ -10,7 +10,7 @@ from mcp.client import ClientRequestContext
 from cookbook import book_flight, update_work_item
 from mrtr_tools.keys import generate_key
 from mrtr_tools.server import http_app
-from tests.server.desk import other_kinds, server_of, toolbox
+from tests.server.desk import server_of, toolbox
 from tests.server.older_clients import HEADERS, next_event, open_session, posting, raw_client, raw_streams, sdk_session
 from tests.server.raw_http import accept, send, serving
 from tests.server.sdk_client import RECIPES, answering, text_of
@@ -109,20 +109,6 @@ async def test_a_client_older_than_elicitation_gets_the_clear_error():
 
 
 @pytest.mark.anyio
-@pytest.mark.parametrize("version", ["2025-06-18", "2025-11-25"])
-@pytest.mark.parametrize(("tool", "missing"), [("draw", "sampling"), ("folders", "roots"), ("page", "elicitation")])
-async def test_what_is_no_form_ends_with_the_clear_error_and_not_with_half_a_question(version, tool, missing):
-    everything = {"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}}
-    with anyio.fail_after(10):
-        async with raw_client(other_kinds, version, **everything) as peer:
-            await peer.send(id=2, method="tools/call", params={"name": tool})
-            error = (await peer.receive())["error"]
-
-    assert error["code"] == -32021
-    assert list(error["data"]["requiredCapabilities"]) == [missing]
-
-
-@pytest.mark.anyio
 async def test_nothing_is_served_before_initialize():
     with anyio.fail_after(10):
         async with raw_streams(toolbox) as peer:
@@ -140,7 +126,7 @@ async def test_an_older_client_with_a_malformed_call_hears_so():
 
 @pytest.mark.anyio
 async def test_cancelling_a_call_takes_its_questions_back_and_is_not_answered():
-    """Field bug B64."""
+    """Reported as modelcontextprotocol/python-sdk#2493."""
     with anyio.fail_after(10):
         async with raw_client(toolbox, "2025-11-25", elicitation={}) as peer:
             await peer.send(id=2, method="tools/call", params={"name": "both"})

@@ -1,10 +1,13 @@
 """Questions in the words of each older revision, and their answers back in ours."""
 
+from typing import Any
+
 import pytest
 
-from mrtr_tools.server.revisions import NotKnown, answer_from, askable, question_for
+from mrtr_tools.server import revisions
+from mrtr_tools.server.revisions import NotKnown, answer_from, askable
 
-EVERYTHING = {
+EVERYTHING: Any = {
     "elicitation": {"form": {}, "url": {}},
     "sampling": {"tools": {}, "context": {}},
     "roots": {"listChanged": True},
@@ -13,7 +16,11 @@ EVERYTHING = {
 REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
 
 
-def form(**properties):
+def question_for(version: str, question: Any) -> Any:
+    return revisions.question_for(version, question)
+
+
+def form(**properties: Any) -> Any:
     schema = {"type": "object", "properties": properties, "required": list(properties)}
     return {
         "method": "elicitation/create",
@@ -21,12 +28,12 @@ def form(**properties):
     }
 
 
-def sample(*contents):
+def sample(*contents: Any) -> Any:
     messages = [{"role": "user", "content": content} for content in contents]
     return {"method": "sampling/createMessage", "params": {"messages": messages, "maxTokens": 9}}
 
 
-TEXT = {"type": "text", "text": "Hi"}
+TEXT: Any = {"type": "text", "text": "Hi"}
 SOUND = {"type": "audio", "data": "AA==", "mimeType": "audio/wav"}
 
 
@@ -86,7 +93,7 @@ def test_before_2025_11_25_only_a_yes_or_no_has_a_default():
     assert shown == {"name": {"type": "string"}, "ok": {"type": "boolean", "default": True}}
 
 
-MANY = [
+MANY: Any = [
     {"type": "array", "title": "Sizes", "items": {"type": "string", "enum": ["S", "M"]}, "default": ["M"]},
     {
         "type": "array",
@@ -122,7 +129,7 @@ def test_a_choice_of_several_was_one_yes_or_no_for_each(sizes):
     ],
 )
 def test_the_yeses_come_back_as_a_list(sizes, content, read):
-    answer = {"action": "accept", "content": content}
+    answer: Any = {"action": "accept", "content": content}
 
     assert answer_from("2025-06-18", form(sizes=sizes), answer) == {"action": "accept", "content": read}
     assert answer_from("2025-11-25", form(sizes=sizes), answer) == answer
@@ -132,7 +139,8 @@ def test_an_optional_choice_that_nobody_looked_at_stays_open():
     question = form(sizes=MANY[0])
     question["params"]["requestedSchema"]["required"] = []
 
-    assert answer_from("2025-06-18", question, {"action": "accept", "content": {}})["content"] == {}
+    answer = {"action": "accept", "content": {}}
+    assert answer_from("2025-06-18", question, answer) == answer
 
 
 @pytest.mark.parametrize("answer", [None, [], {"action": "decline"}, {"action": "accept", "content": [1]}])
@@ -169,7 +177,7 @@ def test_before_2025_11_25_a_message_was_one_block():
 
 def test_the_model_is_told_what_the_revision_has_words_for():
     assert question_for("2025-03-26", sample(SOUND)) == sample(SOUND)
-    with pytest.raises(NotKnown, match="text, image, and nothing else"):
+    with pytest.raises(NotKnown, match="text, image for its model, and nothing else"):
         question_for("2024-11-05", sample(SOUND))
     for block in ({"type": "tool_use"}, {"type": "tool_result"}, "text", None):
         with pytest.raises(NotKnown):

@@ -109,7 +109,7 @@ def test_every_round_says_its_type_and_the_last_one_ends_the_call(wire):
 
 
 def test_print_in_a_step_does_not_get_between_the_messages(wire):
-    """Field bug B113: neither Python's print nor what a child process writes."""
+    """Reported as ry-ops/unifi-mcp-server#39: neither Python's print nor what a child process writes."""
     wire.call(1, "shout")
     assert told(wire.receive()) == "done"
 
@@ -125,7 +125,7 @@ def test_a_step_that_reads_stdin_finds_it_empty_and_eats_no_message(wire):
 
 @pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
 def test_the_wire_is_utf_8_whatever_the_platform_says(encoding):
-    """Field bug B111."""
+    """Reported as modelcontextprotocol/python-sdk#199."""
     text = "Größe ✓ 🔥 \u2028 end"
     with served(PYTHONIOENCODING=encoding, PYTHONUTF8="0", LANG="C") as wire:
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
@@ -143,7 +143,7 @@ def test_a_file_name_that_is_no_unicode_does_not_end_the_server(wire):
 
 @pytest.mark.parametrize("number", [7, "seven"])
 def test_a_line_over_the_limit_is_answered_with_an_error_and_the_next_one_is_served(wire, number):
-    """Field bug B29: the limit is that of HTTP."""
+    """Reported as ChronoAIProject/NyxID#1461: the limit is that of HTTP."""
     wire.call(number, "echo", requestState="x" * 1_200_000)
     refused = wire.receive()
     wire.call(8, "echo", {"text": "next"})
@@ -158,7 +158,7 @@ def test_a_line_over_the_limit_is_answered_with_an_error_and_the_next_one_is_ser
 
 
 def test_the_keys_leave_the_environment_before_a_step_runs(wire):
-    """Security rule 11: a shell that a step starts would inherit them."""
+    """Security 11: a shell that a step starts would inherit them."""
     wire.call(1, "environment")
     assert told(wire.receive()) == "[]"
 
@@ -186,7 +186,7 @@ def test_one_interrupt_ends_it_although_it_waits_for_a_line():
 
 
 def test_a_cancelled_call_is_not_answered_and_its_step_is_told(wire):
-    """Field bug B64."""
+    """Reported as modelcontextprotocol/python-sdk#2493."""
     wire.call(1, "wait_forever")
     wire.call(2, "has_begun")
     wire.receive()

@@ -129,7 +129,7 @@ def test_questions_and_state_go_out_together():
 
 
 def test_a_state_alone_has_no_empty_map_of_questions_beside_it():
-    """Field bug B07."""
+    """Reported as dart-lang/ai#602."""
     assert result_object(InputRequired({}, "STATE")) == {"resultType": "input_required", "requestState": "STATE"}
 
 

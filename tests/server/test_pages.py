@@ -1,0 +1,67 @@
+"""Who may be sent to a page: somebody the server knows, or somebody who started it."""
+
+import pytest
+from mcp.server import MCPServer
+
+from mrtr_tools import DefinitionError, Toolbox
+from mrtr_tools.keys import generate_key
+from mrtr_tools.server import attach, http_app, run_http
+from tests.server.kinds import PAGE, pages, toolbox
+from tests.server.raw_http import call, request, serving
+from tests.server.test_attach import AUTH, Tokens
+
+OPENS = {"elicitation": {"url": {}}}
+
+
+@pytest.mark.parametrize("start", [http_app, run_http])
+def test_pages_are_not_opened_for_just_anybody_over_http(start):
+    """Security 22: the link may be sent on, and whoever signs in then acts in somebody else's call."""
+    with pytest.raises(DefinitionError, match=r"pages: pay ask to open a page.*auth=.*anonymous_ok=True"):
+        start(pages, keys=[generate_key()])
+
+
+def test_they_are_where_the_author_says_so():
+    with serving(http_app(pages, keys=[generate_key()], anonymous_ok=True)) as url:
+        asked = request(url, "tools/call", {"name": "pay"}, capabilities=OPENS).result
+
+    assert asked["inputRequests"]["page"]["params"]["url"] == PAGE
+
+
+def test_a_page_that_a_function_asks_for_is_not_opened_for_just_anybody_either():
+    with serving(http_app(toolbox, keys=[generate_key()])) as url:
+        params = {"name": "sign_in", "arguments": {"visit": True}}
+        refused = request(url, "tools/call", params, capabilities=OPENS).result
+        without = call(url, "sign_in", {"visit": False}).result
+
+    assert refused["isError"] is True
+    assert "whom this server does not know" in refused["content"][0]["text"]
+    assert without["content"][0]["text"] == "signed in"
+
+
+@pytest.mark.parametrize("anonymous_ok", [False, True])
+def test_beside_a_servers_own_tools_it_is_the_same(anonymous_ok):
+    server = MCPServer("author", log_level="ERROR")
+    attach(pages, server, keys=[generate_key()], anonymous_ok=anonymous_ok)
+    with serving(server.streamable_http_app()) as url:
+        result = request(url, "tools/call", {"name": "pay"}, capabilities=OPENS).result
+
+    assert ("inputRequests" in result) is anonymous_ok
+    assert ("isError" in result) is not anonymous_ok
+
+
+def test_a_caller_who_is_authenticated_is_sent_to_the_page():
+    server = MCPServer("author", log_level="ERROR", auth=AUTH, token_verifier=Tokens())
+    attach(pages, server, keys=[generate_key()])
+    with serving(server.streamable_http_app()) as url:
+        headers = {"Authorization": "Bearer ada"}
+        asked = request(url, "tools/call", {"name": "pay"}, capabilities=OPENS, headers=headers).result
+
+    assert list(asked["inputRequests"]) == ["page"]
+
+
+def test_the_log_says_once_that_callers_are_not_authenticated(caplog):
+    http_app(Toolbox("open"), keys=[generate_key()])
+
+    warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert len(warnings) == 1
+    assert warnings[0].startswith("open: callers over HTTP are not authenticated")
