@@ -11,6 +11,7 @@ import typer
 
 from mrtr_tools.cli.exits import FAILED, INTERRUPTED, Stop
 from mrtr_tools.cli.loading import load_toolbox
+from mrtr_tools.errors import DefinitionError
 from mrtr_tools.keys import VARIABLE, InvalidKey, generate_key, keys_from_environment, keys_from_file
 from mrtr_tools.server import run_http, run_stdio
 from mrtr_tools.tools import Toolbox
@@ -43,6 +44,10 @@ def run(
         list[str] | None,
         typer.Option(metavar="NAME", help="With --http: a name by which other machines call this one. Repeatable."),
     ] = None,
+    anonymous_ok: Annotated[
+        bool,
+        typer.Option("--anonymous-ok", help="With --http: let tools open pages for callers nobody has identified."),
+    ] = False,
     keys_file: Annotated[
         Path | None, typer.Option(metavar="PATH", help=f"A file of keys, mode 600; goes before {VARIABLE}.")
     ] = None,
@@ -52,8 +57,8 @@ def run(
     Over stdio there is one client, which starts this command itself; over HTTP there may be many. States are
     signed with the keys of --keys-file or MRTR_TOOLS_KEYS; `mrtr-tools keygen` makes one.
     """
-    if not http and (host or port is not None or allow_host):
-        raise Stop("--host, --port and --allow-host go with --http")
+    if not http and (host or port is not None or allow_host or anonymous_ok):
+        raise Stop("--host, --port, --allow-host and --anonymous-ok go with --http")
     host = host or LOOPBACK
     keys = _keys(keys_file)
     if http and keys is None:
@@ -66,7 +71,7 @@ def run(
     toolbox = load_toolbox(target)
     try:
         if http:
-            _serve_http(toolbox, host, PORT if port is None else port, keys, allow_host)
+            _serve_http(toolbox, host, PORT if port is None else port, keys, allow_host, anonymous_ok)
         else:
             _serve_stdio(toolbox, target, keys)
     except KeyboardInterrupt:
@@ -79,11 +84,15 @@ def _serve_stdio(toolbox: Toolbox, target: str, keys: Keys | None) -> None:
     run_stdio(toolbox, keys=keys)
 
 
-def _serve_http(toolbox: Toolbox, host: str, port: int, keys: Keys | None, allow_host: list[str] | None) -> None:
+def _serve_http(
+    toolbox: Toolbox, host: str, port: int, keys: Keys | None, allow_host: list[str] | None, anonymous_ok: bool
+) -> None:
     if port:
         _say(f"{toolbox.name} will be at http://{f'[{host}]' if ':' in host else host}:{port}/mcp")
     try:
-        run_http(toolbox, host=host, port=port, keys=keys, allowed_hosts=allow_host)
+        run_http(toolbox, host=host, port=port, keys=keys, allowed_hosts=allow_host, anonymous_ok=anonymous_ok)
+    except DefinitionError as error:
+        raise Stop(f"{error} (on the command line: --anonymous-ok)") from None
     except SystemExit as exit_:  # uvicorn has logged why
         if exit_.code:
             raise Stop(f"Could not serve on {host}, port {port}; the reason is above", FAILED) from None

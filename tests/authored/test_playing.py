@@ -140,7 +140,7 @@ def test_pages_models_and_roots_are_answered_with_plain_values(opened: bool, roo
     page = "True" if opened else "Refused(action='decline')"
     assert played.result == [page, "Roses", "First tea", "file:///a None"]
     assert played.questions == ["page", "poem", "plan", "roots"]
-    assert played.messages == {"page": "Sign in", "poem": "", "plan": "", "roots": ""}
+    assert played.messages == {"page": "Sign in", "poem": "A poem", "plan": "A plan", "roots": ""}
 
 
 def test_a_model_answers_with_the_protocols_own_object_as_well() -> None:

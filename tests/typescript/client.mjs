@@ -1,8 +1,9 @@
 // Plays a job with the TypeScript SDK's client: reads it from stdin as JSON, writes what happened to stdout as JSON.
 //
-// A job is {server, version, sessions}: the server is {url} or {command, args, env}; a session is {capabilities, calls};
-// a call is {method, params, answers}, and its answers are by what `nameOf` calls a question. The outcome of a call is
-// {asked, progress, logs} and a result or an error. test_python_client.py does the same with the Python SDK's client.
+// A job is {server, version, sessions}: the server is {url} or {command, args, env}, and the version a revision of the
+// protocol, or `auto`. A session is {capabilities, calls}, and a call {method, params, answers}, with answers by what
+// `nameOf` calls a question. The outcome of a call is {asked, progress, logs} and a result or an error.
+// test_python_client.py does the same with the Python SDK's client.
 
 import { readFileSync } from 'node:fs';
 
@@ -46,26 +47,23 @@ async function play(client, { method, params, answers }, heard) {
     return outcome;
 }
 
+/** The options of a client that speaks one revision, or by itself takes the newest that it can have. */
+function speaking(version) {
+    if (version === 'auto') return { versionNegotiation: { mode: 'auto' } };
+    if (version < '2026-07-28') return { supportedProtocolVersions: [version] };
+    return { versionNegotiation: { mode: { pin: version } } };
+}
+
 async function session(server, version, { capabilities, calls }) {
-    const legacy = version < '2026-07-28';
-    const client = new Client(
-        { name: 'typescript', version: '1' },
-        {
-            capabilities,
-            ...(version === 'auto'
-                ? { versionNegotiation: { mode: 'auto' } }
-                : legacy
-                  ? { supportedProtocolVersions: [version] }
-                  : { versionNegotiation: { mode: { pin: version } } })
-        }
-    );
+    const client = new Client({ name: 'typescript', version: '1' }, { capabilities, ...speaking(version) });
     const heard = {};
+    let closing = false;
     client.onerror = error => {
         // The client forgets a call's token as soon as it reads the result, so what it read together with the result is
         // an error to it (https://github.com/modelcontextprotocol/typescript-sdk/issues/2580). It was sent in time.
         const [, late] = /^Received a progress notification for an unknown token: (.*)/.exec(error.message) ?? [];
-        if (!late) throw error;
-        heard.outcome.progress.push(progressOf(JSON.parse(late).params));
+        if (!late && !closing) throw error;
+        if (late) heard.outcome.progress.push(progressOf(JSON.parse(late).params));
     };
     const handle = ({ method, params }) => {
         const { _meta, ...shown } = params ?? {};
@@ -98,6 +96,7 @@ async function session(server, version, { capabilities, calls }) {
             prompts: prompts.map(prompt => prompt.name),
             resources: resourceTemplates.map(template => template.uriTemplate)
         };
+        closing = true; // its stream may now end
         if (transport.sessionId) await transport.terminateSession();
         return { version: client.getNegotiatedProtocolVersion(), server: name, listed, outcomes };
     } finally {
