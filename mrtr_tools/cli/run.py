@@ -71,7 +71,7 @@ def run(
     toolbox = load_toolbox(target)
     try:
         if http:
-            _serve_http(toolbox, host, PORT if port is None else port, keys, allow_host, anonymous_ok)
+            _serve_http(toolbox, host, PORT if port is None else port, keys, allow_host, anonymous_ok=anonymous_ok)
         else:
             _serve_stdio(toolbox, target, keys)
     except KeyboardInterrupt:
@@ -85,7 +85,7 @@ def _serve_stdio(toolbox: Toolbox, target: str, keys: Keys | None) -> None:
 
 
 def _serve_http(
-    toolbox: Toolbox, host: str, port: int, keys: Keys | None, allow_host: list[str] | None, anonymous_ok: bool
+    toolbox: Toolbox, host: str, port: int, keys: Keys | None, allow_host: list[str] | None, *, anonymous_ok: bool
 ) -> None:
     if port:
         _say(f"{toolbox.name} will be at http://{f'[{host}]' if ':' in host else host}:{port}/mcp")
