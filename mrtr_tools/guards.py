@@ -47,18 +47,22 @@ class Guard:
 
     def trouble(self, value: JsonValue) -> str | None:
         """Why a value must not be read, or None."""
-        if isinstance(value, str) and self._json and (inner := _from_json(value)) is not None:
-            return self.trouble(inner)
         if isinstance(value, str):
-            text = value.strip().replace("_", "")
-            unsafe = self._decimals and _NUMBER.fullmatch(text) and not is_safe_decimal(text)
-            return "a number has at most 40 digits" if unsafe else None
+            return self._in_text(value)
         if not isinstance(value, (dict, list)):
             return None
         if self._members and len(value) > MAX_MEMBERS:
             return f"a list or object has at most {MAX_MEMBERS} members here"
         inner = value if isinstance(value, list) else [*value, *value.values()]
         return next((trouble for item in inner if (trouble := self.trouble(item)) is not None), None)
+
+    def _in_text(self, value: str) -> str | None:
+        """What is wrong with a text, which may be read as a number, or as JSON with numbers in it."""
+        plain = value.strip().replace("_", "")
+        if self._decimals and _NUMBER.fullmatch(plain) and not is_safe_decimal(plain):
+            return "a number has at most 40 digits"
+        inner = _from_json(value) if self._json else None
+        return self.trouble(inner) if isinstance(inner, (str, dict, list)) else None
 
 
 def _from_json(text: str) -> JsonValue:
@@ -79,7 +83,7 @@ def _kinds(node: object) -> Iterator[str]:
         kind = fields.get("type")
         if isinstance(kind, str):
             keys = cast("Mapping[str, Any]", fields.get("keys_schema") or {})
-            yield "keyed" if kind == "dict" and keys.get("type", "str") not in ("str", "any") else kind
+            yield "keyed" if keys.get("type", "str") not in ("str", "any") else kind
         for name, item in fields.items():
             if name not in ("metadata", "serialization", "cls"):
                 yield from _kinds(item)

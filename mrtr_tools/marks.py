@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextvars
 import functools
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, NoReturn, Protocol, TypeVar, cast, overload
 
 from pydantic import JsonValue
@@ -222,7 +222,7 @@ class Running:
     """A function of the author that is running now, and every `then` it made."""
 
     find: Callable[[Callable[..., object]], Target | None]
-    made: list[Then] = field(default_factory=list[Then])
+    made: list[Then]
 
 
 _running: contextvars.ContextVar[Running | None] = contextvars.ContextVar("mrtr_tools_running", default=None)
@@ -237,7 +237,7 @@ def watched(find: Callable[[Callable[..., object]], Target | None]) -> tuple[con
     Returns:
         A copy of the current context, and every `then` that is made in it.
     """
-    context, running = contextvars.copy_context(), Running(find)
+    context, running = contextvars.copy_context(), Running(find, [])
     context.run(_running.set, running)
     return context, running.made
 

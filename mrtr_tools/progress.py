@@ -23,6 +23,7 @@ def new_call_id() -> str:
 
 
 _new_dict: Final = cast("Callable[[], dict[str, Any]]", dict)  # ten times as quick as calling dict[str, Any]
+_new_list: Final = cast("Callable[[], list[str]]", list)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -88,7 +89,7 @@ class Progress:
     defaults: dict[str, JsonValue] = field(default_factory=_new_dict)
     given: str = ""
     carried: dict[str, JsonValue] = field(default_factory=_new_dict)
-    same: list[str] = field(default_factory=list[str])
+    same: list[str] = field(default_factory=_new_list)
     slots: dict[str, Slot] = field(default_factory=_new_dict)
     open: dict[str, Open] = field(default_factory=_new_dict)
     why: dict[str, str] = field(default_factory=_new_dict)

@@ -65,6 +65,7 @@ from mrtr_tools.walk import Ask, Walk
 __all__ = ["Round"]
 
 MAX_FUNCTIONS: Final = 1000
+NOTHING_GIVEN: Final = Given({}, (), "")
 
 
 class Round:
@@ -88,7 +89,7 @@ class Round:
         self.call = call
         self.progress = Progress() if progress is None else progress
         self.toolbox = toolbox
-        self._given = Given({}, (), "")
+        self._given = NOTHING_GIVEN
         self._event: Event | None = None
         self._functions = 0
         self._responses: dict[str, JsonValue] = {}
@@ -204,7 +205,7 @@ class Round:
 
     def _next(self) -> Event:
         step = self.step
-        walk = Walk(self.progress, self.call, step, self._context, self._responses, self._cold)
+        walk = Walk(self.progress, self.call, step, self._context, self._responses, self._cold, [], set())
         values = self._values(step, self.progress)
         first = walk.through(step, values)
         self._skipped = walk.skipped

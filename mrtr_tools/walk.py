@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import cast
 
 from pydantic import JsonValue
@@ -57,8 +57,8 @@ class Walk:
     context: Callable[[Step], Context]
     responses: dict[str, JsonValue]
     cold: bool
-    asks: list[Ask] = field(default_factory=list[Ask])
-    skipped: set[str] = field(default_factory=set[str])
+    asks: list[Ask]
+    skipped: set[str]
 
     def through(self, owner: Step, values: dict[str, object]) -> tuple[Step, dict[str, object]] | None:
         """Fill `values` group by group, up to the first group that is not settled.

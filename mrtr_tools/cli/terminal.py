@@ -152,4 +152,5 @@ def _plain(value: JsonValue) -> str:
 
 
 def _pretty(value: JsonValue) -> str:
-    return "" if value is None else json.dumps(value, indent=2, ensure_ascii=False)
+    text = "" if value is None else json.dumps(value, indent=2, ensure_ascii=False)
+    return _COMMANDS.sub(lambda found: json.dumps(found.group())[1:-1], text)  # still JSON, with nothing to command
