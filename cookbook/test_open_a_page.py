@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from http.client import HTTPConnection
@@ -19,6 +20,7 @@ from mrtr_tools.testing import Player
 
 CHROMEDRIVER = shutil.which("chromedriver")
 OPTIONS = {"args": ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage"]}
+CAPABILITIES = {"goog:chromeOptions": OPTIONS, "timeouts": {"implicit": 20_000}}
 
 Visit = Callable[[str, str], str]
 """Opens a path of the page, signs in with a name, presses the button; gives the text that is there then."""
@@ -29,7 +31,7 @@ class Chromium:
 
     def __init__(self, port: int) -> None:
         self._port, self._session = port, "/session"
-        opened = self.ask("POST", "", {"capabilities": {"alwaysMatch": {"goog:chromeOptions": OPTIONS}}})
+        opened = self.ask("POST", "", {"capabilities": {"alwaysMatch": CAPABILITIES}})
         self._session += f"/{opened['sessionId']}"
 
     def ask(self, method: str, path: str, body: Any = None) -> Any:
@@ -102,8 +104,11 @@ def visit(request: pytest.FixtureRequest, address: str) -> Iterator[Visit]:
         def in_chromium(path: str, visitor: str) -> str:
             browser.open(f"http://{address}{path}")
             browser.type("input", visitor)
+            form, deadline = browser.text(), time.monotonic() + 20
             browser.click("button")
-            return browser.text()
+            while (text := browser.text()) == form and time.monotonic() < deadline:
+                pass  # the answer is on its way
+            return text
 
         yield in_chromium
 
