@@ -56,7 +56,8 @@ class Chromium:
         self.ask("POST", f"{self.element(selector)}/click", {})
 
     def text(self) -> str:
-        return str(self.ask("GET", f"{self.element('body')}/text"))
+        script = "return document.body ? document.body.innerText : ''"  # in one go, whatever page is there
+        return str(self.ask("POST", "/execute/sync", {"script": script, "args": []}))
 
 
 @contextmanager
