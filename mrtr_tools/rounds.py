@@ -1,13 +1,14 @@
 """`Round`: the state machine of one round.
 
-A call is played in rounds. Each round begins with what the call has so far (`Progress`) and one request (`Call`),
-runs functions of the author, and ends with questions or a result. `Round` decides what comes next; it does no I/O and
-awaits nothing, so that one machine serves a request, an old client and a test alike. Whoever drives
-it does what `next_event` says and reports back:
+A call is played in rounds. Each round begins with what the call has so far (`Progress`) and one request (`Call`), runs
+functions of the author, and ends with questions or a result. `Round` decides what comes next; it does no I/O and awaits
+nothing, so that one machine serves a request, an old client and a test alike. Whoever drives it does what `next_event`
+says and reports back:
 
-    event = round.next_event()
-    RunStep    ->  call event.step's function with event.arguments; then round.returned(value) or round.raised(error)
-    NeedInput  ->  keep round.progress, send event.requests; the next round begins with the answers
+    event = round.next_event()    # or MissingCapability: this client cannot be asked
+    RunStep    ->  call event.step's function with event.arguments, noting every then() it makes (`marks.watched`);
+                   then round.returned(value, made) or round.raised(error)
+    NeedInput  ->  keep round.progress (where event.keep), send event.requests; the next round begins with the answers
     Finished   ->  send event.reply
 
 What happens next follows from `progress` alone: take the current step; walk its groups from top to bottom; the first
@@ -22,10 +23,11 @@ The promises:
 2. A step sees what it takes: handed-on values, its inputs, its `Context`; nothing else.
 3. Responses are read once, when the round begins, against the questions that are open. Unknown keys are ignored;
    missing answers are asked again under the same key; settled ones are never asked again. A key is never used again in
-   a call once answered.
-4. A fixed question is pinned by a digest; reworded or reshaped while open, it is asked again. A question made by a
-   function is kept as sent, and its answer is checked against that. Answers to what was never asked are not taken,
-   unless a tool takes cold answers to its own fixed forms in a call without state.
+   a call once it was answered or its question was taken back.
+4. A fixed question is pinned by a digest of its definition and of what was filled in; reworded, reshaped or filled in
+   otherwise, it is asked again, and so is every yes below it. A question made by a function is kept as sent, and its
+   answer is checked against that. Answers to what was never asked are not taken, unless a tool takes cold answers to
+   its own fixed forms in a call without state.
 5. An answer that does not fit is asked again with the reason, 3 times, then a tool error. Decline and cancel are
    answers.
 6. What this request's client did not declare is not asked: `Refused("unsupported")` where admitted, else
