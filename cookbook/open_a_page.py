@@ -14,34 +14,40 @@ server. And opening the page changes nothing: only the button does, for programs
 import functools
 import getpass
 import html
+import json
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Event, Thread
+from threading import Thread
 from urllib.parse import parse_qs
+
+import anyio
 
 from mrtr_tools import AskAgain, Context, ElicitUrl, Toolbox, needs_input, then
 from mrtr_tools.server import run_stdio
 
 WAIT = 20  # seconds
 toolbox = Toolbox("invoices")
-payments: dict[str, tuple[str, Event]] = {}  # who pays, and whether; stands for a table that servers and page share
+payers: dict[str, str] = {}  # with `paid`, stands for a table that servers and page share
+paid: set[str] = set()
 
 
 @toolbox.tool
 def pay_invoice(number: int, ctx: Context) -> str:
     """Pay an invoice, on a page of its own."""
     serve_pages()
-    payments[ctx.handle] = (ctx.principal or getpass.getuser(), Event())
+    # what the identity provider of both the server and the page calls them: a principal ends with it
+    payers[ctx.handle] = json.loads(ctx.principal)[-1] if ctx.principal else getpass.getuser()
     return then(receipt, number=number)
 
 
 @toolbox.step
 @needs_input(page=ElicitUrl("Pay invoice {number} on this page", "http://127.0.0.1:8123/{ctx.handle}"))
-def receipt(number: int, ctx: Context) -> str:
-    _, paid = payments[ctx.handle]
-    if not paid.wait(WAIT):
-        raise AskAgain(page="The invoice is not paid yet.")
-    return f"Invoice {number} is paid."
+async def receipt(number: int, ctx: Context) -> str:
+    with anyio.move_on_after(WAIT):
+        while ctx.handle not in paid:  # noqa: ASYNC110  the page may be another process
+            await anyio.sleep(0.2)
+        return f"Invoice {number} is paid."
+    raise AskAgain(page="The invoice is not paid yet.")
 
 
 class Page(BaseHTTPRequestHandler):
@@ -52,11 +58,10 @@ class Page(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         form = parse_qs(self.rfile.read(min(int(self.headers["Content-Length"]), 1000)).decode())
-        payer, paid = payments.get(self.path.strip("/"), (None, Event()))
         visitor = form.get("visitor", [""])[0]  # stands for a real sign-in, such as your identity provider's
-        if visitor != payer:
+        if visitor != payers.get(self.path.strip("/")):
             return self.reply("This link is not for you.", HTTPStatus.FORBIDDEN)
-        paid.set()
+        paid.add(self.path.strip("/"))
         return self.reply(f"Thank you, {html.escape(visitor)}. You can close this page.")
 
     def reply(self, text: str, status: HTTPStatus = HTTPStatus.OK) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 from http.client import HTTPConnection
 from http.server import ThreadingHTTPServer
-from threading import Event, Thread
+from threading import Thread, Timer
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -19,6 +19,7 @@ from mrtr_tools import Refused
 from mrtr_tools.testing import Player
 
 CHROMEDRIVER = shutil.which("chromedriver")
+ADA = '["https://id.example", "a client", "ada"]'
 OPTIONS = {"args": ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage"]}
 CAPABILITIES = {"goog:chromeOptions": OPTIONS, "timeouts": {"implicit": 20_000}}
 
@@ -81,7 +82,8 @@ def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The page, at a port of its own."""
     monkeypatch.setattr(recipe, "serve_pages", lambda: None)
     monkeypatch.setattr(recipe, "WAIT", 0)
-    monkeypatch.setattr(recipe, "payments", {})
+    monkeypatch.setattr(recipe, "payers", {})
+    monkeypatch.setattr(recipe, "paid", set[str]())
     with ThreadingHTTPServer(("127.0.0.1", 0), recipe.Page) as server:
         thread = Thread(target=server.serve_forever)
         thread.start()
@@ -126,7 +128,7 @@ def test_whoever_made_the_call_pays_on_the_page_and_nobody_else_can(visit: Visit
         said.append(visit(path_of(request), visitors.pop(0)))
         return True
 
-    played = Player(recipe.toolbox, principal="ada").play("pay_invoice", {"number": 7}, page=person)
+    played = Player(recipe.toolbox, principal=ADA).play("pay_invoice", {"number": 7}, page=person)
 
     assert played.text == "Invoice 7 is paid."
     assert played.messages == {
@@ -145,7 +147,7 @@ def test_to_open_the_page_is_not_to_pay(address: str) -> None:
             assert page.getresponse().status == 200
         return not request["params"]["message"].startswith("The invoice is not paid yet.")
 
-    played = Player(recipe.toolbox, principal="ada").play("pay_invoice", {"number": 7}, page=person)
+    played = Player(recipe.toolbox, principal=ADA).play("pay_invoice", {"number": 7}, page=person)
 
     assert played.is_error
     assert played.questions == ["page", "page-2"]
@@ -153,7 +155,7 @@ def test_to_open_the_page_is_not_to_pay(address: str) -> None:
 
 @pytest.mark.usefixtures("address")
 def test_a_no_ends_the_call() -> None:
-    played = Player(recipe.toolbox, principal="ada").play("pay_invoice", {"number": 7}, page=Refused("decline"))
+    played = Player(recipe.toolbox, principal=ADA).play("pay_invoice", {"number": 7}, page=Refused("decline"))
 
     assert played.is_error
     assert played.ran == ["pay_invoice"]
@@ -167,18 +169,18 @@ def test_the_link_says_nothing_about_the_person_or_the_invoice() -> None:
         urls.append(request["params"]["url"])
         return False
 
-    Player(recipe.toolbox, principal="ada").play("pay_invoice", {"number": 7}, page=person)
+    Player(recipe.toolbox, principal=ADA).play("pay_invoice", {"number": 7}, page=person)
 
-    assert urls == [f"http://127.0.0.1:8123/{handle}" for handle in recipe.payments]
+    assert urls == [f"http://127.0.0.1:8123/{handle}" for handle in recipe.payers]
 
 
 def test_the_step_goes_on_as_soon_as_the_page_is_done(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recipe, "WAIT", 60)
 
     def person(request: Any) -> bool:
-        payer, paid = recipe.payments[path_of(request).strip("/")]
-        assert payer == "ada"
-        Thread(target=Event.set, args=[paid]).start()
+        handle = path_of(request).strip("/")
+        assert recipe.payers[handle] == "ada"
+        Timer(0.1, recipe.paid.add, [handle]).start()
         return True
 
-    assert not Player(recipe.toolbox, principal="ada").play("pay_invoice", {"number": 7}, page=person).is_error
+    assert not Player(recipe.toolbox, principal=ADA).play("pay_invoice", {"number": 7}, page=person).is_error
