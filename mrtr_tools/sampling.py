@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, cast
 
 from pydantic import JsonValue
@@ -23,17 +23,57 @@ def check_sample(source: Sample) -> None:
     Raises:
         FormError: it does not.
     """
-    said = cast("object", source.messages)
-    if said in ([], ()) or not isinstance(said, (str, list, tuple)):
-        raise FormError("Sample takes a text, or a list of messages with at least one")
-    for message in cast("Sequence[object]", said):
-        known = isinstance(message, str) or (isinstance(message, Mapping) and {"role", "content"} <= message.keys())
-        if not known:
-            raise FormError('a message is a text, or {"role": ..., "content": ...}')
-    if type(source.max_tokens) is not int or source.max_tokens < 1:
-        raise FormError("max_tokens= is a number from 1")
-    if not isinstance(cast("object", source.stop_sequences), (list, tuple, type(None))):
-        raise FormError("stop_sequences= takes a list of texts")
+    said, choice = cast("Any", source.messages), cast("object", source.tool_choice)
+    for fits, told in (
+        (said not in ([], ()) and isinstance(said, (str, list, tuple)), "Sample takes a text, or at least one message"),
+        (
+            isinstance(said, str) or _all(_is_message, cast("object", said)),
+            'a message is a text, or {"role": "user" or "assistant", "content": one block or a list of them}',
+        ),
+        (type(source.max_tokens) is int and source.max_tokens > 0, "max_tokens= is a number from 1"),
+        (type(cast("object", source.temperature)) in (int, float, type(None)), "temperature= is a number"),
+        (_all(lambda text: isinstance(text, str), source.stop_sequences), "stop_sequences= takes a list of texts"),
+        (
+            isinstance(cast("object", source.model_preferences), (Mapping, type(None))),
+            "model_preferences= is an object",
+        ),
+        (_all(_is_tool, source.tools), 'tools= takes a list of {"name": ..., "inputSchema": {...}}'),
+        (choice is None or _is_choice(choice), 'tool_choice= is {"mode": "auto"}, or "required", or "none"'),
+    ):
+        if not fits:
+            raise FormError(told)
+
+
+def _all(fits: Callable[[object], bool], given: object) -> bool:
+    return given is None or (isinstance(given, (list, tuple)) and all(map(fits, cast("Sequence[object]", given))))
+
+
+def _is_message(message: object) -> bool:
+    if isinstance(message, str):
+        return True
+    match cast("Any", message):
+        case {"role": "user" | "assistant", "content": content}:
+            return content != [] and _all(
+                _is_block, cast("object", content if isinstance(content, list) else [content])
+            )
+        case _:
+            return False
+
+
+def _is_tool(tool: object) -> bool:
+    match tool:
+        case {"name": str(), "inputSchema": {}}:
+            return True
+        case _:
+            return False
+
+
+def _is_choice(choice: object) -> bool:
+    match cast("Any", choice):
+        case {"mode": mode}:
+            return mode in ("auto", "required", "none")
+        case _:
+            return choice == {}
 
 
 def sampling_params(source: Sample, texts: Mapping[str, str]) -> dict[str, JsonValue]:
@@ -86,7 +126,11 @@ def read_sampled(raw: JsonValue) -> Sampled:
     raise Misfit("The answer of the model could not be read.")
 
 
-def _is_block(block: JsonValue) -> bool:
-    if not isinstance(block, dict) or not isinstance(block.get("type"), str):
-        return False
-    return block["type"] != "text" or isinstance(block.get("text"), str)
+def _is_block(block: object) -> bool:
+    match cast("Any", block):
+        case {"type": "text", **more}:
+            return isinstance(more.get("text"), str)
+        case {"type": str()}:
+            return True
+        case _:
+            return False

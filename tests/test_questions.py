@@ -260,6 +260,17 @@ def test_what_cannot_be_sent_is_refused_when_it_is_made(source: Source):
         Sample(said("Hi")),  # type: ignore[arg-type]
         Sample([{"role": "user"}]),
         Sample("Hi", max_tokens=0),
+        Sample("Hi", temperature="hot"),  # type: ignore[arg-type]
+        Sample("Hi", temperature=True),
+        Sample("Hi", model_preferences=5),  # type: ignore[arg-type]
+        Sample("Hi", stop_sequences=[1]),  # type: ignore[list-item]
+        Sample("Hi", tools=["x"]),  # type: ignore[list-item]
+        Sample("Hi", tools=[{"name": "x"}]),
+        Sample("Hi", tool_choice={"mode": "zzz"}),
+        Sample([{"role": "system", "content": {"type": "text", "text": "Hi"}}]),
+        Sample([{"role": "user", "content": "Hi"}]),
+        Sample([{"role": "user", "content": []}]),
+        Sample([{"role": "user", "content": {"type": "text"}}]),
         Sample("Hi", max_tokens=True),
         Sample("Hi", max_tokens="5"),  # type: ignore[arg-type]
         Sample("Hi", stop_sequences="END"),
@@ -386,9 +397,11 @@ def test_what_fills_a_place_stays_one_part_of_the_url(value: object, quoted: str
     assert page(f"{HOST}/in/{{x}}/done", x=value) == f"{HOST}/in/{quoted}/done"
 
 
-def test_what_fills_a_place_is_cut():
-    """Security 22: as in any text."""
-    assert page(f"{HOST}/{{x}}", x="y" * 500) == f"{HOST}/{'y' * 200}"
+def test_what_fills_a_place_is_never_cut():
+    """Security 22: a shorter name is another's name."""
+    assert page(f"{HOST}/{{x}}", x="y" * 200) == f"{HOST}/{'y' * 200}"
+    with pytest.raises(ValueError, match="200"):
+        page(f"{HOST}/{{x}}", x="y" * 201)
 
 
 @pytest.mark.parametrize(
