@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextvars
 import inspect
 import logging
@@ -9,7 +10,7 @@ import types
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from typing import Any
 
-from anyio import to_thread
+from anyio import get_cancelled_exc_class, to_thread
 
 from mrtr_tools.calls import Call, Complete, InputRequired, Reply
 from mrtr_tools.errors import InvalidState, ToolError
@@ -75,7 +76,7 @@ async def play(machine: Round, observer: Observer | None = None) -> NeedInput | 
         if not isinstance(event, RunStep):
             break
         try:
-            value, made = await _called(event, machine.toolbox)
+            value, made = await _contained(event, machine.toolbox)
         except Exception as error:  # noqa: BLE001  an author's code may raise anything
             machine.raised(error)
         else:
@@ -83,6 +84,25 @@ async def play(machine: Round, observer: Observer | None = None) -> NeedInput | 
     if isinstance(event, Finished) and event.cause is not None:
         _log.error("%s failed: %s", machine.carrier.name, FAILED, exc_info=event.cause)
     return event
+
+
+async def _contained(event: RunStep, toolbox: Toolbox) -> tuple[object, Sequence[Then]]:
+    """Call a function so that it cannot end the server, or the task that serves the call."""
+    try:
+        return await _called(event, toolbox)
+    except (SystemExit, get_cancelled_exc_class()) as left:
+        if not isinstance(left, SystemExit) and _is_cancelled():
+            raise
+        raise RuntimeError(f"{event.step.signature.where} ended with {type(left).__name__}") from left
+
+
+def _is_cancelled() -> bool:
+    """Whether this call is cancelled, and not just something that a function waited for."""
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:  # trio, where nothing else is ever cancelled
+        return True
+    return task is None or task.cancelling() > 0
 
 
 async def _called(event: RunStep, toolbox: Toolbox) -> tuple[object, Sequence[Then]]:

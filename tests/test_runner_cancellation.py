@@ -1,5 +1,6 @@
 """Steps that are cancelled, and what is left of them."""
 
+import asyncio
 from dataclasses import replace
 
 import anyio
@@ -9,7 +10,7 @@ import pytest
 from mrtr_tools import Toolbox, confirm, needs_input, then
 from mrtr_tools.marks import watched
 from mrtr_tools.runner import handle_call
-from tests.calls_by_hand import SIGNER, ask, call, value
+from tests.calls_by_hand import FAILED, SIGNER, ask, call, value
 from tests.wire_by_hand import YES
 
 pytestmark = pytest.mark.anyio
@@ -51,6 +52,20 @@ async def test_a_cancelled_step_leaves_nothing_and_the_state_before_is_still_goo
     assert ended == ["cancelled"]
     assert replies == []
     assert await value(toolbox, answered) == "end"
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])  # nothing else cancels tasks one by one
+async def test_something_cancelled_that_a_step_waits_for_is_an_error_of_the_step():
+    toolbox = Toolbox("t")
+
+    @toolbox.tool
+    async def go() -> str:
+        task = asyncio.ensure_future(anyio.sleep_forever())
+        task.cancel()
+        await task
+        return "never"
+
+    assert await handle_call(toolbox, call("go"), SIGNER) == FAILED
 
 
 async def test_a_step_cancelled_in_place_leaves_the_caller_as_it_was():

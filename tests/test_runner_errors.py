@@ -25,6 +25,10 @@ def failing() -> Toolbox:  # noqa: C901  one tool for each way to fail
     def secret_helper() -> None:
         raise ValueError("the password is hunter2")
 
+    def secret_exit() -> None:
+        secret_helper_said = "the password is hunter2"
+        raise SystemExit(secret_helper_said)
+
     @toolbox.tool
     def sync_fails() -> str:
         secret_helper()
@@ -47,6 +51,17 @@ def failing() -> Toolbox:  # noqa: C901  one tool for each way to fail
 
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(fail)
+        return "never"
+
+    @toolbox.tool
+    def exits() -> str:
+        secret_exit()
+        return "never"
+
+    @toolbox.tool
+    async def exits_late() -> str:
+        await anyio.lowlevel.checkpoint()
+        secret_exit()
         return "never"
 
     @toolbox.tool
@@ -73,7 +88,7 @@ def failing() -> Toolbox:  # noqa: C901  one tool for each way to fail
     return toolbox
 
 
-@pytest.mark.parametrize("tool", ["sync_fails", "async_fails", "input_fails", "group_fails"])
+@pytest.mark.parametrize("tool", ["sync_fails", "async_fails", "input_fails", "group_fails", "exits", "exits_late"])
 async def test_an_exception_is_logged_with_its_traceback_and_told_to_nobody(
     tool: str, caplog: pytest.LogCaptureFixture
 ):
