@@ -12,12 +12,11 @@ from pydantic import JsonValue
 
 from mrtr_tools.annotations import bare
 from mrtr_tools.answers import Misfit
-from mrtr_tools.digests import digest_of
 from mrtr_tools.forms import Form, FormError
 from mrtr_tools.input_requests import Elicit, Root, Sampled, Source
 from mrtr_tools.marks import Refused
 from mrtr_tools.progress import Slot
-from mrtr_tools.questions import Draft, Kind, Question, kind_of, read_response, read_roots
+from mrtr_tools.questions import Draft, Kind, Question, kind_of, kinds_of, read_response, read_roots
 from mrtr_tools.sampling import read_sampled
 from mrtr_tools.signatures import Carried
 
@@ -75,23 +74,28 @@ class Input:
         """Whether it is a fixed question for a yes."""
         return self.draft is not None and self.draft.kind in ("confirm", "url")
 
+    def asks(self, kind: Kind) -> bool:
+        """Whether it may ask a question of this kind, as far as a fixed question or its function's annotation tells."""
+        if self.draft is not None:
+            return self.draft.kind == kind
+        return self.maker is not None and kind in kinds_of(self.maker.signature.returns)
+
     @property
     def is_static(self) -> bool:
         """Whether it is asked or made from nothing that a call has, so that `pins` say all."""
         return self.draft.plain is not None if self.draft is not None else not self.given
 
-    def pins_for(self, question: Question | None, values: Mapping[str, object]) -> tuple[str, ...]:
+    def pins_for(self, question: Question | None, given: str) -> tuple[str, ...]:
         """What a kept answer must carry to stand: `pins`, with what was filled in, or what its function was given.
 
         Args:
             question: the question as it is asked now.
-            values: the parameters of the function it belongs to, as far as they are known.
+            given: a digest of what its function is given.
         """
         if self.is_static:
             return self.pins
         if self.draft is not None and question is not None:
             return tuple(pin_of([pin, question.params]) for pin in self.pins)
-        given = digest_of({name: values[name] for name in sorted(self.given) if name in values})
         return tuple(pin_of([pin, given]) for pin in self.pins)
 
     def fill(self, values: dict[str, object], slot: Slot) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final, Literal, cast
+from typing import Final, Literal, cast, get_args
 
 from pydantic import JsonValue
 from pydantic_core import from_json, to_json
@@ -21,12 +21,19 @@ from mrtr_tools.sampling import SYSTEM, check_sample, sampling_params
 from mrtr_tools.templates import Template
 from mrtr_tools.urls import checked_url, url_template
 
-__all__ = ["Draft", "Kind", "Question", "Response", "kind_of", "read_response", "read_roots"]
+__all__ = ["Draft", "Kind", "Question", "Response", "kind_of", "kinds_of", "read_response", "read_roots"]
 
 Kind = Literal["form", "confirm", "url", "sample", "roots"]
 Texts = Mapping[str, str]
 
 _FIRST: Final = "message"
+_ASKED: Final[dict[type[Source], Kind]] = {
+    Elicit: "form",
+    Confirm: "confirm",
+    ElicitUrl: "url",
+    Sample: "sample",
+    ListRoots: "roots",
+}
 _URL: Final = "url"
 
 
@@ -60,13 +67,14 @@ class Question:
 
     def request(self, why: str | None) -> dict[str, JsonValue]:
         """The `inputRequests` entry, with the reason why it is asked again."""
-        params: dict[str, JsonValue] = self.params
+        params = cast("dict[str, JsonValue]", from_json(to_json(self.params)))  # new: whoever gets it may change it
         if why and self.kind == "sample":
             again: JsonValue = {"role": "user", "content": {"type": "text", "text": why}}
-            params = {**params, "messages": [*cast("list[JsonValue]", params["messages"]), again]}
+            params["messages"] = [*cast("list[JsonValue]", params["messages"]), again]
         elif why and "message" in params:
-            params = {**params, "message": f"{why}\n{params['message']}"}
-        return {"method": self.method, **({"params": params} if params else {})}
+            params["message"] = f"{why}\n{params['message']}"
+        request: dict[str, JsonValue] = {"method": self.method, "params": params}
+        return request if params else {"method": self.method}
 
     def to_json(self) -> dict[str, JsonValue]:
         """A JSON object that `from_json` turns back into an equal question."""
@@ -154,17 +162,14 @@ class Draft:
 
 def kind_of(source: Source) -> Kind:
     """How the answer to something is read."""
-    match source:
-        case Elicit():
-            return "form"
-        case Confirm():
-            return "confirm"
-        case ElicitUrl():
-            return "url"
-        case Sample():
-            return "sample"
-        case ListRoots():
-            return "roots"
+    return next(kind for asked, kind in _ASKED.items() if isinstance(source, asked))
+
+
+def kinds_of(annotation: object) -> set[Kind]:
+    """The kinds of the questions that a function with this return annotation may make."""
+    if isinstance(annotation, type) and issubclass(annotation, tuple(_ASKED)):
+        return {kind for asked, kind in _ASKED.items() if issubclass(annotation, asked)}
+    return {kind for part in get_args(annotation) for kind in kinds_of(part)}
 
 
 def _texts(source: Source) -> dict[str, str]:

@@ -305,12 +305,8 @@ class Toolbox:
         return carriers[target], arguments
 
     def asking(self, kind: Kind) -> list[str]:
-        """The names of the steps that ask a fixed question of this kind."""
-        return [
-            name
-            for name, step in self._names.items()
-            if any(item.draft is not None and item.draft.kind == kind for item in step.inputs.values())
-        ]
+        """The names of the steps that ask a question of this kind, as far as fixed questions and annotations tell."""
+        return [name for name, step in self._names.items() if any(item.asks(kind) for item in step.inputs.values())]
 
     @property
     def steps(self) -> Collection[Step]:

@@ -346,7 +346,7 @@ async def test_the_sdks_client_is_asked_everything_over_http(mode):
 
 
 def test_a_prompt_asks_on_the_stream_of_its_own_request():
-    with serving(http_app(toolbox, keys=[generate_key()])) as url:
+    with serving(http_app(toolbox, keys=[generate_key()], anonymous_ok=True)) as url:
         headers = {**HEADERS, **open_session(url, "2025-11-25")}
         params = {"name": "poem", "arguments": {"topic": "sea"}}
         with posting(url, {"id": 2, "method": "prompts/get", "params": params}, headers) as stream:

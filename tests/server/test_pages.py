@@ -3,7 +3,7 @@
 import pytest
 from mcp.server import MCPServer
 
-from mrtr_tools import DefinitionError, Toolbox
+from mrtr_tools import DefinitionError, ElicitUrl, Refused, Toolbox, needs_input
 from mrtr_tools.keys import generate_key
 from mrtr_tools.server import attach, http_app, run_http
 from tests.server.kinds import PAGE, pages, toolbox
@@ -27,8 +27,25 @@ def test_they_are_where_the_author_says_so():
     assert asked["inputRequests"]["page"]["params"]["url"] == PAGE
 
 
-def test_a_page_that_a_function_asks_for_is_not_opened_for_just_anybody_either():
-    with serving(http_app(toolbox, keys=[generate_key()])) as url:
+def test_a_function_that_says_it_asks_for_a_page_counts():
+    """Security 22."""
+    with pytest.raises(DefinitionError, match=r"kinds: sign_in ask to open a page"):
+        http_app(toolbox, keys=[generate_key()])
+
+
+def test_a_page_that_a_function_asks_for_without_saying_so_is_not_opened_for_just_anybody_either():
+    """Security 22."""
+    secretive = Toolbox("secretive")
+
+    def link(visit: bool):
+        return ElicitUrl("Sign in, please", PAGE) if visit else True
+
+    @secretive.tool
+    @needs_input(page=link)
+    def sign_in(visit: bool, page: bool | Refused) -> str:
+        return "signed in"
+
+    with serving(http_app(secretive, keys=[generate_key()])) as url:
         params = {"name": "sign_in", "arguments": {"visit": True}}
         refused = request(url, "tools/call", params, capabilities=OPENS).result
         without = call(url, "sign_in", {"visit": False}).result
@@ -36,6 +53,22 @@ def test_a_page_that_a_function_asks_for_is_not_opened_for_just_anybody_either()
     assert refused["isError"] is True
     assert "whom this server does not know" in refused["content"][0]["text"]
     assert without["content"][0]["text"] == "signed in"
+
+
+def test_a_client_that_opens_no_pages_is_told_so_before_anybody_asks_who_is_calling():
+    choosy = Toolbox("choosy")
+
+    @choosy.tool
+    @needs_input(page=ElicitUrl("Sign in, please", PAGE))
+    def sign_in(page: bool | Refused) -> str:
+        return str(page)
+
+    server = MCPServer("author", log_level="ERROR")
+    attach(choosy, server, keys=[generate_key()])
+    with serving(server.streamable_http_app()) as url:
+        result = request(url, "tools/call", {"name": "sign_in"}, capabilities={"elicitation": {"form": {}}}).result
+
+    assert result["content"][0]["text"] == "Refused(action='unsupported')"
 
 
 @pytest.mark.parametrize("anonymous_ok", [False, True])
