@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
@@ -12,9 +11,8 @@ from pydantic.errors import PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import to_json
 
-from mrtr_tools.digests import ordered
+from mrtr_tools.digests import digest_of, ordered
 from mrtr_tools.errors import DefinitionError, InvalidArguments
-from mrtr_tools.guards import Guard
 from mrtr_tools.signatures import Carried
 from mrtr_tools.templates import shown
 from mrtr_tools.values import NotCarriable
@@ -38,11 +36,13 @@ class Given:
         values: every parameter's value, defaults included.
         omitted: parameters that the client left out.
         digest: a digest of the values of the others.
+        dumped: values as JSON, as far as somebody asked for them.
     """
 
     values: dict[str, object]
     omitted: tuple[str, ...]
     digest: str
+    dumped: dict[str, JsonValue]
 
 
 class Arguments:
@@ -68,7 +68,7 @@ class Arguments:
         if len(set(wire)) < len(wire):
             raise DefinitionError(f"{where}: two arguments have the same name on the wire: {', '.join(wire)}")
         self._model = _model(where, self._fields, parameters)
-        guards = {taken.parameter.wire_name: Guard(taken.codec.core_schema) for taken in parameters.values()}
+        guards = {taken.parameter.wire_name: taken.codec.guard for taken in parameters.values()}
         self._guards = {name: guard for name, guard in guards.items() if guard.is_needed}
         self._is_ordered = all(guard.is_ordered for guard in guards.values())
         self.schema = self._schema()
@@ -102,7 +102,7 @@ class Arguments:
         for name in omitted:
             if name in defaults:
                 values[name] = self._parameters[name].load(defaults[name])
-        return Given(values, omitted, self._digest(model))
+        return Given(values, omitted, self._digest(model), {})
 
     def _digest(self, model: BaseModel) -> str:
         """The same for equal values, in whatever order keys and members of sets come."""
@@ -110,7 +110,7 @@ class Arguments:
             text = model.__pydantic_serializer__.to_json(model, exclude_unset=True, by_alias=True)
         else:
             text = to_json(ordered(model.model_dump(exclude_unset=True, by_alias=True)))
-        return hashlib.sha256(text).hexdigest()[:16]
+        return digest_of(text)
 
     def defaults(self, given: Given) -> dict[str, JsonValue]:
         """The values of what the client left out, as JSON."""
@@ -123,7 +123,9 @@ class Arguments:
             ValueError: there is no such argument, or its value does not go through JSON.
         """
         try:
-            return self._parameters[name].dump(given.values[name])
+            if name not in given.dumped:
+                given.dumped[name] = self._parameters[name].dump(given.values[name])
+            return given.dumped[name]
         except (KeyError, NotCarriable) as error:
             raise ValueError(f"there is no argument {name!r} to carry") from error
 

@@ -100,6 +100,7 @@ class Call:
     def __post_init__(self) -> None:
         if not self.target.isascii() and any("\ud800" <= letter <= "\udfff" for letter in self.target):
             raise InvalidParams("its name is no Unicode text")
+        _check_size(self.responses, "inputResponses")
         object.__setattr__(self, "digest", arguments_digest(self.arguments))
 
     @classmethod
@@ -152,7 +153,7 @@ def arguments_digest(arguments: Mapping[str, JsonValue]) -> str:
         InvalidParams: a number is not finite or has thousands of digits, text holds half a surrogate pair, or the
             arguments hold more than 20,000 values or are nested more than 64 deep.
     """
-    _check_size(arguments)
+    _check_size(arguments, "arguments")
     try:
         text = json.dumps(_canonical(dict(arguments)), sort_keys=True, allow_nan=False, separators=(",", ":"))
     except ValueError:
@@ -162,16 +163,16 @@ def arguments_digest(arguments: Mapping[str, JsonValue]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def _check_size(arguments: Mapping[str, JsonValue]) -> None:
-    level, left = [cast("dict[str, JsonValue] | list[JsonValue]", arguments)], MAX_VALUES
+def _check_size(sent: Mapping[str, JsonValue], what: str) -> None:
+    level, left = [cast("dict[str, JsonValue] | list[JsonValue]", sent)], MAX_VALUES
     for _ in range(MAX_DEPTH):
         left -= sum(map(len, level))
         if left < 0:
-            raise InvalidParams(f"arguments hold more than {MAX_VALUES} values")
+            raise InvalidParams(f"{what} hold more than {MAX_VALUES} values")
         held = [each if isinstance(each, list) else each.values() for each in level]
         level = [inner for values in held for inner in values if isinstance(inner, (dict, list))]
     if level:
-        raise InvalidParams(f"arguments are nested more than {MAX_DEPTH} deep")
+        raise InvalidParams(f"{what} are nested more than {MAX_DEPTH} deep")
 
 
 def _canonical(value: JsonValue) -> JsonValue:
@@ -193,7 +194,7 @@ class InputRequired:
         state: the ``requestState`` to send along, or None when there is nothing to keep.
     """
 
-    requests: Mapping[str, Mapping[str, JsonValue]]
+    requests: Mapping[str, Mapping[str, JsonValue]] = field(repr=False)
     state: str | None = field(repr=False)
 
 
@@ -207,8 +208,8 @@ class Complete:
         is_error: whether this is a tool error.
     """
 
-    value: object
-    structured: Mapping[str, JsonValue] | None = None
+    value: object = field(repr=False)
+    structured: Mapping[str, JsonValue] | None = field(default=None, repr=False)
     is_error: bool = False
 
 

@@ -141,7 +141,9 @@ class UriTemplate:
         if any(segment.count("{") > 1 for segment in re.split(r"[/?#]", text)):
             raise DefinitionError(f"{text!r}: put a / between two names, or nobody can tell where one ends")
         parts = _VARIABLE.split(text)
-        pattern = "".join("([^/?#]+)" if place % 2 else re.escape(part) for place, part in enumerate(parts))
+        pattern = "".join(
+            "([^/?#\\x00-\\x20\\x7f]+)" if place % 2 else re.escape(part) for place, part in enumerate(parts)
+        )
         self._matches = re.compile(pattern).fullmatch
 
     @property
@@ -152,7 +154,11 @@ class UriTemplate:
     def match(self, uri: str) -> dict[str, JsonValue] | None:
         """The variables' values when `uri` is one of this template's, else None."""
         found = self._matches(uri) if len(uri) <= MAX_URI else None
-        return dict(zip(self.variables, map(unquote, found.groups()), strict=True)) if found else None
+        try:
+            values = [unquote(text, errors="strict") for text in found.groups()] if found else None
+        except UnicodeDecodeError:
+            return None
+        return None if values is None else dict(zip(self.variables, values, strict=True))
 
 
 def described(step: Step, given: str | None) -> str | None:

@@ -59,6 +59,8 @@ class Context:
     async def log(self, level: LogLevel, data: JsonValue, logger: str | None = None) -> None:
         """Send a log message to a client that asked for this level with this request; elsewhere it does nothing.
 
+        Clients of older protocols get it from the level that they set, and every message until they set one.
+
         Deprecated by the protocol since 2026-07-28. It goes to the client: no place for secrets or internals.
         """
         if self.channel is not None:

@@ -11,14 +11,20 @@ from pydantic_core import to_json
 __all__ = ["digest_of", "ordered"]
 
 
-def ordered(value: Any) -> Any:
-    """A value with the keys of dicts and the members of sets in an order that does not depend on the process."""
+def ordered(value: Any, *, lists: bool = False) -> Any:
+    """A value with the keys of dicts and the members of sets in an order that does not depend on the process.
+
+    Args:
+        value: a value, or its JSON.
+        lists: sort lists as well; for JSON in which some of them were sets.
+    """
     if isinstance(value, Mapping):
-        return {key: ordered(item) for key, item in sorted(cast("Mapping[Any, Any]", value).items(), key=_by_name)}
-    if isinstance(value, (set, frozenset)):
-        return sorted(to_json(ordered(item)) for item in cast("set[Any]", value))
+        items = sorted(cast("Mapping[Any, Any]", value).items(), key=_by_name)
+        return {key: ordered(item, lists=lists) for key, item in items}
+    if isinstance(value, (set, frozenset)) or (lists and isinstance(value, list)):
+        return sorted(to_json(ordered(item, lists=lists)) for item in cast("list[Any]", value))
     if isinstance(value, (list, tuple)):
-        return [ordered(item) for item in cast("list[Any]", value)]
+        return [ordered(item, lists=lists) for item in cast("list[Any]", value)]
     return value
 
 
@@ -26,6 +32,6 @@ def _by_name(item: tuple[Any, Any]) -> str:
     return str(item[0])
 
 
-def digest_of(value: object) -> str:
-    """The same for equal values, in every process of one build."""
-    return hashlib.sha256(to_json(ordered(value), fallback=repr)).hexdigest()[:16]
+def digest_of(text: bytes) -> str:
+    """16 hex digits of SHA-256."""
+    return hashlib.sha256(text).hexdigest()[:16]

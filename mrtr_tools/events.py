@@ -24,10 +24,12 @@ class RunStep:
     Attributes:
         step: the step, or the function that makes an input of one (its name is then the input's path).
         arguments: what to call it with, by name.
+        pin: for a function that makes an input: what tells its product from that of other values.
     """
 
     step: Step
-    arguments: Mapping[str, object]
+    arguments: Mapping[str, object] = field(repr=False)
+    pin: str = field(default="", repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -184,7 +184,7 @@ class Then:
         raise TypeError(f"{self!r} is returned, not awaited: return then(...)")
 
     def __repr__(self) -> str:
-        return f"then({', '.join([name_of(self.step), *(f'{name}={value!r}' for name, value in self.values.items())])})"
+        return f"then({', '.join([name_of(self.step), *(f'{name}=...' for name in self.values)])})"
 
 
 @overload

@@ -34,11 +34,13 @@ class Slot:
         pin: the digest of the question or function it came from.
         value: the answer as JSON.
         refused: ``decline``, ``cancel`` or ``unsupported`` when there is no answer.
+        is_yes: whether it is a yes, to a `confirm` or to a page: given to all that was answered before it.
     """
 
     pin: str
     value: JsonValue = None
     refused: Literal["decline", "cancel", "unsupported"] | None = None
+    is_yes: bool = False
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -108,7 +110,9 @@ class Progress:
             if value := cast("JsonValue", getattr(self, name)):
                 data[name] = value
         if self.slots:
-            data["slots"] = {path: _trimmed(s.pin, s.value, s.refused) for path, s in self.slots.items()}
+            data["slots"] = {
+                path: _trimmed(s.pin, s.value, s.refused, s.is_yes or None) for path, s in self.slots.items()
+            }
         if self.open:
             data["open"] = {key: _trimmed(o.path, o.pin, o.asked) for key, o in self.open.items()}
         return data

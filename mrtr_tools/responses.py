@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from mrtr_tools.errors import ToolError
 from mrtr_tools.forms import Misfit
-from mrtr_tools.inputs import Input
+from mrtr_tools.inputs import Group, Input
 from mrtr_tools.marks import Refused
 from mrtr_tools.progress import Progress, Slot
 from mrtr_tools.questions import Question
@@ -27,6 +27,7 @@ __all__ = [
     "settle",
     "settled_path",
     "take",
+    "withdraw_yeses",
 ]
 
 MAX_MISFITS: Final = 3
@@ -81,7 +82,7 @@ def take(progress: Progress, item: Input, question: Question, pin: str, response
     try:
         value = item.read(response, question)
     except Misfit as error:
-        _ask_again(progress, item, str(error))
+        _note_misfit(progress, item, str(error))
         return
     progress.misfits.pop(item.path, None)
     progress.open.pop(open_key(progress, item.path), None)
@@ -89,12 +90,12 @@ def take(progress: Progress, item: Input, question: Question, pin: str, response
     if isinstance(value, Refused):
         refuse(progress, item, pin, value.action)
     else:
-        settle(progress, item, pin, value)
+        settle(progress, item, pin, value, is_yes=question.kind in ("confirm", "url"))
 
 
-def settle(progress: Progress, item: Input, pin: str, value: JsonValue) -> None:
+def settle(progress: Progress, item: Input, pin: str, value: JsonValue, *, is_yes: bool = False) -> None:
     """Keep an answer."""
-    progress.slots[item.path] = Slot(pin, value)
+    progress.slots[item.path] = Slot(pin, value, is_yes=is_yes)
     progress.why.pop(item.path, None)
 
 
@@ -111,15 +112,32 @@ def refuse(progress: Progress, item: Input, pin: str, action: Literal["decline",
     progress.why.pop(item.path, None)
 
 
-def forget(progress: Progress, step: Step, path: str) -> None:
-    """Unsettle an input of the current step, and whatever was asked or made because of it."""
+def forget(progress: Progress, step: Step, path: str, inside: str) -> None:
+    """Unsettle an input of the current step, and whatever was asked, made or said yes to because of it.
+
+    Args:
+        progress: holds the answers.
+        step: the current step.
+        path: the input.
+        inside: the path of the function on whose behalf; empty for the step. What is beside that function is not
+            its business.
+    """
     owner, prefix = step, ""
     *outer, last = path.split(".")
     for name in outer:
-        _forget(progress, owner, prefix + name, inner=False)
+        _forget(progress, owner, prefix + name, inner=False, beside=prefix + name not in around(inside))
         prefix += f"{name}."
         owner = cast("Step", step.inputs[prefix[:-1]].maker)
-    _forget(progress, owner, prefix + last, inner=True)
+    _forget(progress, owner, prefix + last, inner=True, beside=True)
+
+
+def withdraw_yeses(progress: Progress, group: Group, *, inner: bool) -> None:
+    """Unsettle each yes that was given in a group, and to the functions of its inputs where `inner`."""
+    for item in group.inputs:
+        reached = [path for path in progress.slots if path == item.path or (inner and item.path in around(path))]
+        for path in [path for path in reached if progress.slots[path].is_yes]:
+            for each in around(path):
+                progress.slots.pop(each, None)
 
 
 def settled_path(progress: Progress, step: Step, name: str, inside: str) -> str | None:
@@ -136,14 +154,21 @@ def around(path: str) -> set[str]:
     return {path, *(path[:end] for end, letter in enumerate(path) if letter == ".")}
 
 
-def _forget(progress: Progress, owner: Step, path: str, *, inner: bool) -> None:
-    """Unsettle one input of `owner`, with what its function asked where `inner`, and the inputs that follow from it."""
+def _forget(progress: Progress, owner: Step, path: str, *, inner: bool, beside: bool) -> None:
+    """Unsettle one input of `owner`, with what its function asked where `inner`, and the inputs that follow from it.
+
+    A yes was given to what was answered with it: where `beside`, it is withdrawn as well.
+    """
     changed: set[str] = set()
     handed = {*progress.carried, *progress.same} - {path}
-    for item in (item for group in owner.groups for item in group.inputs):
-        if item.path not in handed and (item.path == path or changed & item.uses):
-            changed.add(item.name)
-            _drop(progress, item.path, inner=inner or item.path != path)
+    for group in owner.groups:
+        before = len(changed)
+        for item in group.inputs:
+            if item.path not in handed and (item.path == path or changed & item.uses):
+                changed.add(item.name)
+                _drop(progress, item.path, inner=inner or item.path != path)
+        if beside and len(changed) > before:
+            withdraw_yeses(progress, group, inner=False)
     progress.carried.pop(path, None)
     progress.same = [name for name in progress.same if name != path]
 
@@ -160,7 +185,7 @@ def reason(text: str) -> str:
     return shown(text, MAX_REASON)
 
 
-def _ask_again(progress: Progress, item: Input, why: str) -> None:
+def _note_misfit(progress: Progress, item: Input, why: str) -> None:
     misfits = progress.misfits.get(item.path, 0) + 1
     if misfits > MAX_MISFITS:
         raise ToolError(f"No usable answer for {item.path!r} after {misfits} tries. {reason(why)}")

@@ -67,7 +67,7 @@ from mrtr_tools.walk import Ask, Walk
 __all__ = ["Round"]
 
 MAX_FUNCTIONS: Final = 1000
-NOTHING_GIVEN: Final = Given({}, (), "")
+NOTHING_GIVEN: Final = Given({}, (), "", {})
 
 
 class Round:
@@ -96,7 +96,7 @@ class Round:
         self._functions = 0
         self._responses: dict[str, JsonValue] = {}
         self._cold = False
-        self._pin = ""
+        self._digests: dict[int, tuple[object, str]] = {}
         self._skipped: set[str] = set()
         try:
             self._begin(progress, expired=expired)
@@ -135,12 +135,12 @@ class Round:
 
     def returned(self, value: object, made: Sequence[Then] = ()) -> None:
         """The function of the last `RunStep` returned `value`, and made these `then` while it ran."""
-        step = self._done()
+        step, pin = self._done()
         try:
             if any(going is not value for going in made) or holds_then(value):
                 raise TypeError(f"{step.signature.where} made a then() that it did not return; write: return then(...)")
             if step is not self.step:
-                self._made(self.step.inputs[step.name], value)
+                self._made(self.step.inputs[step.name], pin, value)
             elif isinstance(value, Then):
                 self._go(value)
             else:
@@ -152,7 +152,7 @@ class Round:
 
     def raised(self, error: Exception) -> None:
         """The function of the last `RunStep` raised `error`."""
-        step = self._done()
+        step, _ = self._done()
         error = alone(error)
         if isinstance(error, ToolError):
             self._event = tool_error(error)
@@ -207,12 +207,13 @@ class Round:
 
     def _next(self) -> Event:
         step = self.step
-        walk = Walk(self.progress, self.call, step, self._context, self._responses, self._cold, [], set())
+        said = self._responses, self._cold
+        walk = Walk(self.progress, self.call, step, self._context, *said, [], set(), self._digests)
         values = self._values(step, self.progress)
         first = walk.through(step, values)
         self._skipped = walk.skipped
         if first is not None:
-            return self._run(*first)
+            return self._run(first.maker, first.values, first.pin)
         return self._ask(walk.asks) if walk.asks else self._run(step, values)
 
     def _values(self, step: Step, progress: Progress) -> dict[str, object]:
@@ -231,19 +232,17 @@ class Round:
                 values[name] = taken.parameter.default()
         return values
 
-    def _run(self, step: Step, values: Mapping[str, object]) -> RunStep:
+    def _run(self, step: Step, values: Mapping[str, object], pin: str = "") -> RunStep:
         self._functions += 1
         if self._functions > MAX_FUNCTIONS:
             raise ToolError(f"The call ran {MAX_FUNCTIONS} functions in one round without an end, at {step.name!r}.")
-        if step is not self.step:  # before the function can change what it is given
-            self._pin = self.step.inputs[step.name].pins_for(None, values)[0]
         arguments = {
             name: _own(values[name]) if name in values else parameter.default()
             for name, parameter in step.signature.parameters.items()
         }
         if step.signature.context is not None:
             arguments[step.signature.context] = self._context(step)
-        return RunStep(step, arguments)
+        return RunStep(step, arguments, pin)
 
     def _context(self, step: Step) -> Context:
         place = self.step.name if step is self.step else f"{self.step.name}/{step.name}"
@@ -285,16 +284,15 @@ class Round:
 
     # What a function did
 
-    def _done(self) -> Step:
+    def _done(self) -> tuple[Step, str]:
         if not isinstance(self._event, RunStep):
             raise RuntimeError("no function is running: call next_event() first")  # noqa: TRY004  a driver's mistake in order
-        step, self._event = self._event.step, None
+        done, self._event = self._event, None
         self.progress.ran = True
-        return step
+        return done.step, done.pin
 
-    def _made(self, item: Input, value: object) -> None:
+    def _made(self, item: Input, pin: str, value: object) -> None:
         """An input's function returned a question or the value."""
-        pin = self._pin
         if isinstance(value, Then):
             raise TypeError(
                 f"{name_of(value.step)}: only a step can go on with then(); the function of {item.path!r} cannot"
@@ -332,12 +330,13 @@ class Round:
         self._responses, self._cold = {}, False
 
     def _ask_again(self, step: Step, reasons: Mapping[str, str]) -> None:
+        inside = "" if step is self.step else step.name
         for name, why in reasons.items():
-            path = responses.settled_path(self.progress, self.step, name, "" if step is self.step else step.name)
+            path = responses.settled_path(self.progress, self.step, name, inside)
             if path is None or self._skipped & responses.around(path):
                 asked = ", ".join(each for each in self.step.inputs if each not in self._skipped) or "nothing"
                 raise TypeError(f"AskAgain({name}=...): {step.signature.where} asked for no {name!r}, but for {asked}")
-            responses.forget(self.progress, self.step, path)
+            responses.forget(self.progress, self.step, path, inside)
             self.progress.why[path] = responses.reason(why)
         self.progress.n += 1
 

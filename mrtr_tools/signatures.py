@@ -76,6 +76,10 @@ class Carried:
             return self.codec.dump(value)
         return [None, value.action] if isinstance(value, Refused) else [self.codec.dump(value)]
 
+    def digest(self, value: object) -> str:
+        """A digest that is the same for equal values, in every process of one build."""
+        return value.action if isinstance(value, Refused) else self.codec.digest(value)
+
     def load(self, data: JsonValue) -> object:
         """The value again.
 

@@ -30,11 +30,11 @@ def quoted(text: str) -> str:
     """A value as one part of a URL.
 
     Raises:
-        ValueError: it is a dot segment, with which a browser climbs up, or nothing.
+        ValueError: it is a dot segment, with which a browser climbs up, or nothing, or very long.
     """
-    if text in ("", ".", ".."):
-        raise ValueError("a URL cannot be filled with nothing, or with dots alone")
-    return quote(text[:MAX_SHOWN], safe="")
+    if text in ("", ".", "..") or len(text) > MAX_SHOWN:
+        raise ValueError("a URL cannot be filled with nothing, with dots alone, or with more than 200 characters")
+    return quote(text, safe="")
 
 
 def checked_url(url: str) -> str:

@@ -21,7 +21,9 @@ from pydantic.errors import PydanticSchemaGenerationError, PydanticUndefinedAnno
 from pydantic.warnings import UnsupportedFieldAttributeWarning
 from pydantic_core import PydanticSerializationError, SchemaError, TzInfo, from_json, to_json
 
+from mrtr_tools.digests import digest_of, ordered
 from mrtr_tools.findings import place_of, reason_of
+from mrtr_tools.guards import Guard
 
 __all__ = ["Codec", "NotCarriable", "adapter_for"]
 
@@ -35,21 +37,20 @@ class Codec:
 
     Models travel under the names of their fields, bytes as base64, sets and tuples as lists.
 
+    Attributes:
+        guard: what values of the annotation cost to read.
+
     Raises:
         NotCarriable: JSON cannot hold the values of this annotation.
     """
 
-    __slots__ = ("_adapter", "_plain")
+    __slots__ = ("_adapter", "_plain", "guard")
 
     def __init__(self, annotation: object) -> None:
         self._adapter = adapter_for(annotation)
         core = cast("_Node", self._adapter.core_schema)
+        self.guard = Guard(core)
         self._plain = _PLAIN.get(core["type"]) if core.keys() <= {"type", "metadata"} else None
-
-    @property
-    def core_schema(self) -> object:
-        """Pydantic's core schema of the annotation."""
-        return self._adapter.core_schema
 
     def dump(self, value: object) -> JsonValue:
         """The value as new JSON.
@@ -77,6 +78,13 @@ class Codec:
             ValueError: the data does not fit the annotation, or no longer.
         """
         return data if type(data) is self._plain else self._read(to_json(data))
+
+    def digest(self, value: object) -> str:
+        """A digest that is the same for equal values of the annotation, in every process of one build."""
+        text = self._adapter.dump_json(value, by_alias=False, round_trip=True)
+        if not self.guard.is_ordered:
+            text = to_json(ordered(from_json(text), lists=self.guard.has_sets))
+        return digest_of(text)
 
     def shape(self) -> JsonValue:
         """What its JSON looks like, to tell one build's annotation from another's; None where pydantic cannot say."""

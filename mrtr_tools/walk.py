@@ -17,7 +17,7 @@ from mrtr_tools.progress import Open, Progress
 from mrtr_tools.questions import Question
 from mrtr_tools.steps import Step
 
-__all__ = ["Ask", "Walk"]
+__all__ = ["Ask", "First", "Walk"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,21 @@ class Ask:
     pin: str
 
 
+@dataclass(frozen=True, slots=True)
+class First:
+    """A function of an input that must run before anything is asked.
+
+    Attributes:
+        maker: the function.
+        values: what it may take.
+        pin: what tells what it makes from what it would make of other values.
+    """
+
+    maker: Step
+    values: Mapping[str, object]
+    pin: str
+
+
 @dataclass(slots=True)
 class Walk:
     """A walk from the top.
@@ -49,6 +64,7 @@ class Walk:
         cold: whether they came before their questions were asked.
         asks: the questions of the first group that is not settled.
         skipped: paths of inputs whose condition says no.
+        digests: of the values that functions were given in this round, by identity.
     """
 
     progress: Progress
@@ -59,12 +75,13 @@ class Walk:
     cold: bool
     asks: list[Ask]
     skipped: set[str]
+    digests: dict[int, tuple[object, str]]
 
-    def through(self, owner: Step, values: dict[str, object]) -> tuple[Step, dict[str, object]] | None:
+    def through(self, owner: Step, values: dict[str, object]) -> First | None:
         """Fill `values` group by group, up to the first group that is not settled.
 
         Returns:
-            A function of an input that must run before anything is asked, with its values; else None.
+            A function of an input that must run before anything is asked; else None.
 
         Raises:
             MissingCapability: a question must be asked that this client cannot show.
@@ -78,42 +95,35 @@ class Walk:
             open_inputs = [item for item in group.inputs if item.name not in known]
             waiting = [ask for item in open_inputs if (ask := self._settle(owner, item, known, values)) is not None]
             waiting = self._refuse_unsupported(waiting, values)
-            first: tuple[Step, dict[str, object]] | None = None
+            first: First | None = None
             for ask in waiting:  # to the end, so that no function runs before all questions of the group are checked
                 if ask.question is not None:
                     self.asks.append(ask)
                 else:
-                    found = self._before_making(cast("Step", ask.item.maker), known)
+                    found = self._before_making(ask, known)
                     first = first or found
             if waiting:
-                self._withdraw_yeses(owner.groups[place + 1 :])
+                for below in owner.groups[place + 1 :]:  # a yes there was given to what is asked anew
+                    responses.withdraw_yeses(self.progress, below, inner=True)
                 return first
         return None
 
-    def _withdraw_yeses(self, below: Sequence[Group]) -> None:
-        """Forget each yes given below a question that is asked anew: it was given to what was answered before it."""
-        for item in (item for group in below for item in group.inputs):
-            slot = self.progress.slots.get(item.path)
-            inner = item.maker.inputs.values() if item.maker is not None else ()
-            made_yes = item.maker is not None and slot is not None and slot.value is True
-            if item.is_gate or made_yes or any(each.is_gate for each in inner):
-                responses.forget(self.progress, self.step, item.path)
-
-    def _before_making(self, maker: Step, known: Mapping[str, object]) -> tuple[Step, dict[str, object]] | None:
+    def _before_making(self, ask: Ask, known: Mapping[str, object]) -> First | None:
         """What must run so that an input's function can: one of its own inputs', or itself when they are settled."""
+        maker, pin = cast("Step", ask.item.maker), ask.pin
         values = {
             name: known[name] for name in maker.signature.parameters if name in known and name not in maker.carried
         }
         asked = len(self.asks)
         first = self.through(maker, values)
-        return first if first is not None or len(self.asks) > asked else (maker, values)
+        return first if first is not None or len(self.asks) > asked else First(maker, values, pin)
 
     def _settle(self, owner: Step, item: Input, known: Mapping[str, object], values: dict[str, object]) -> Ask | None:
         """Put an input's answer into `values`, kept or new; without one, give what is to be asked."""
         key = responses.open_key(self.progress, item.path)
         kept = self.progress.open.get(key)
         question = self._question(owner, item, known, kept)
-        pins = item.pins_for(question, known)
+        pins = item.pins_for(question, self._given(owner, item, known))
         if kept is not None and kept.pin not in pins:  # asked otherwise than it would be now: nobody answered this
             responses.drop_question(self.progress, key)
             kept, question = None, self._question(owner, item, known, None)
@@ -125,11 +135,23 @@ class Walk:
         if slot is None:
             return ask
         if slot.pin not in pins or not item.fill(values, slot):
-            responses.forget(self.progress, self.step, item.path)
+            responses.forget(self.progress, self.step, item.path, item.path.rpartition(".")[0])
             return ask if question is not None or item.maker is None else Ask(item, None, pins[0])
         if slot.pin != pins[0]:  # the step has a new name; the next build may not know the old one
             self.progress.slots[item.path] = replace(slot, pin=pins[0])
         return None
+
+    def _given(self, owner: Step, item: Input, known: Mapping[str, object]) -> str:
+        """A digest of what an input's function is given; each value is digested once a round."""
+        parts: list[str] = []
+        for name in sorted(item.given):
+            value, (seen, digest) = known[name], self.digests.get(id(known[name]), (None, ""))
+            if seen is not value or not digest:
+                taken = owner.carried.get(name) or self.step.carried[name]
+                digest = taken.digest(value)
+                self.digests[id(value)] = (value, digest)
+            parts.append(f"{name} {digest}")
+        return ",".join(parts)
 
     def _question(self, owner: Step, item: Input, known: Mapping[str, object], kept: Open | None) -> Question | None:
         """The question of an input as it is asked now; None where a function has yet to make it."""
@@ -160,14 +182,9 @@ class Walk:
         left: list[Ask] = []
         for ask in waiting:
             question, item = ask.question, ask.item
-            if (
-                question is not None
-                and question.kind == "url"
-                and self.call.principal is None
-                and not self.call.pages_ok
-            ):
-                raise ToolError("A page cannot be opened for somebody whom this server does not know.")
             if question is None or self.call.client.supports(question.requires):
+                if question is not None and question.kind == "url" and not (self.call.principal or self.call.pages_ok):
+                    raise ToolError("A page cannot be opened for somebody whom this server does not know.")
                 left.append(ask)
             elif item.admits_refused:
                 responses.refuse(self.progress, item, ask.pin, "unsupported")

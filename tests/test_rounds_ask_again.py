@@ -131,7 +131,7 @@ def test_the_function_of_an_input_runs_again_and_the_key_of_its_question_moves_o
     assert result(again(machine, {"seat-2": accept(seat="2A")})) == "2A"
 
 
-def test_the_function_of_an_input_that_makes_the_value_itself_runs_again_in_the_same_round():
+def test_the_function_of_an_input_that_makes_the_value_itself_runs_again_and_the_yes_beside_it_is_asked_again():
     toolbox, prices = Toolbox("t"), iter([100, 90])
 
     @toolbox.tool
@@ -143,7 +143,31 @@ def test_the_function_of_an_input_that_makes_the_value_itself_runs_again_in_the_
 
     machine = begin(toolbox, "buy")
     play(machine)
-    assert result(again(machine, {"ok": YES})) == "90"
+    machine = again(machine, {"ok": YES})
+    assert list(asked(machine)) == ["ok-2"]
+    assert result(again(machine, {"ok-2": YES})) == "90"
+
+
+def test_a_yes_beside_what_is_asked_again_is_asked_again_after_it():
+    """It was given to what stood with it on the form, and that is gone."""
+    toolbox, sent = Toolbox("t"), list[str]()
+
+    @toolbox.tool
+    @needs_input(to="To whom?", ok=confirm("Send it?"))
+    def send(to: str) -> str:
+        sent.append(to)
+        if to == "nobody":
+            raise AskAgain(to="There is no such person")
+        return to
+
+    machine = begin(toolbox, "send")
+    play(machine)
+    machine = again(machine, {"to": accept(to="nobody"), "ok": YES})
+    assert list(asked(machine)) == ["to-2", "ok-2"]
+    machine = again(machine, {"to-2": accept(to="bob"), "ok": YES})
+    assert list(asked(machine)) == ["ok-2"]
+    assert sent == ["nobody"]
+    assert result(again(machine, {"ok-2": YES})) == "bob"
 
 
 @pytest.mark.parametrize("argument", ["mon", "sun"], ids=["handed on unchanged", "handed on changed"])
