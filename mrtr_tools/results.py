@@ -40,14 +40,17 @@ class Output:
     _adapter: TypeAdapter[Any] = dataclasses.field(repr=False)
     _plain: type | None = dataclasses.field(repr=False)
 
-    def structured(self, value: object) -> dict[str, JsonValue]:
-        """The value as structured content.
+    def structured(self, value: object) -> dict[str, JsonValue] | None:
+        """The value as structured content; None for a `CallToolResult` of the SDK, which brings its own.
 
         Raises:
             ValueError: it is not what the tool's return annotation promises.
         """
         if type(value) is self._plain:
             return {"result": cast("JsonValue", value)}
+        if _is_ready(type(value)):
+            self._check(cast("Any", value))
+            return None
         known = self._adapter.validate_python(value, by_alias=True, by_name=True)
         if isinstance(known, BaseModel):  # with the fields of a subclass
             content = known.model_dump(mode="json", by_alias=True, warnings="error")
@@ -56,10 +59,28 @@ class Output:
         from_json(to_json(content, inf_nan_mode="constants"), allow_inf_nan=False)  # a NaN is no JSON
         return {"result": content} if self.wrapped else content
 
+    def _check(self, ready: Any) -> None:
+        """See that a `CallToolResult`, unless it is an error, brings structured content that fits."""
+        if ready.is_error:
+            return
+        content: object = ready.structured_content
+        if self.wrapped:
+            wrapping = cast("dict[str, object]", content if isinstance(content, dict) else {})
+            if "result" not in wrapping:
+                raise ValueError("its structured content has no 'result'")
+            content = wrapping["result"]
+        self._adapter.validate_python(content)
+
 
 def output_of(annotation: object) -> Output | None:
-    """The output of a function with this return annotation, or None when it says too little for a schema."""
+    """The output of a function with this return annotation, or None when it says too little for a schema.
+
+    A `CallToolResult` of the SDK says it in its annotation: ``Annotated[CallToolResult, Weather]``.
+    """
     kept: Any = without_refused(annotation)[0]
+    if get_origin(kept) is Annotated and _is_ready(get_args(kept)[0]):
+        said, *more = get_args(kept)[1:]
+        kept = Annotated[(said, *more)] if more else said
     if kept is None or kept in _SILENT or not _is_plain(kept):
         return None
     try:
@@ -77,6 +98,13 @@ def output_of(annotation: object) -> Output | None:
             schema["$defs"] = definitions
     plain = kept if kept in (str, bool) else None
     return Output(cast("dict[str, JsonValue]", schema), wrapped, adapter, plain)
+
+
+def _is_ready(kind: object) -> bool:
+    """Whether it is the SDK's `CallToolResult`, which is imported only where it is used."""
+    return isinstance(kind, type) and any(
+        base.__name__ == "CallToolResult" and base.__module__.partition(".")[0] == "mcp_types" for base in kind.__mro__
+    )
 
 
 def _is_plain(annotation: Any) -> bool:

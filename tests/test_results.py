@@ -165,6 +165,35 @@ def test_the_output_is_the_one_of_the_sdk(annotation, values):
         assert mine == outcome(lambda value=value: vars(sdk.convert_result(value))["structured_content"])
 
 
+class Ready(CallToolResult):
+    """One of the author's own."""
+
+
+@pytest.mark.parametrize(
+    "annotation", [Model, int, Annotated[CallToolResult, Model], Annotated[Ready, int, Field(ge=3)]]
+)
+@pytest.mark.parametrize("kind", [CallToolResult, Ready])
+@pytest.mark.parametrize(
+    ("content", "is_error"),
+    [
+        ({"A": 3}, False),
+        ({"A": "x"}, False),
+        ({"result": 3}, False),
+        ({"result": "x"}, False),
+        (None, False),
+        (None, True),
+    ],
+)
+def test_a_ready_result_has_the_schema_of_the_sdk_and_is_checked_as_there(annotation, kind, content, is_error):
+    sdk, ours = of_sdk(annotation), of_ours(annotation)
+    ready = kind(content=[], structured_content=content, is_error=is_error)
+
+    assert ours is not None
+    assert untitled(ours.schema) == untitled(sdk.output_schema)
+    taken = outcome(lambda: vars(sdk.convert_result(ready))) != "refused"
+    assert outcome(lambda: ours.structured(ready)) == (None if taken else "refused")
+
+
 @pytest.mark.parametrize(
     ("annotation", "value", "structured"),
     [
