@@ -25,8 +25,8 @@ The promises:
    missing answers are asked again under the same key; settled ones are never asked again. A key is never used again in
    a call once it was answered or its question was taken back.
 4. A fixed question is pinned by a digest of its definition and of what was filled in; reworded, reshaped or filled in
-   otherwise, it is asked again, and so is every yes below it. A question made by a function is kept as sent, and its
-   answer is checked against that. Answers to what was never asked are not taken, unless a tool takes cold answers to
+   otherwise, it is asked again, and so is every yes beside and below it. A question made by a function is kept as
+   sent, and its answer is checked against that. Answers to what was never asked are not taken, unless a tool takes cold answers to
    its own fixed forms in a call without state.
 5. An answer that does not fit is asked again with the reason, 3 times, then a tool error. Decline and cancel are
    answers.
@@ -34,8 +34,7 @@ The promises:
    `MissingCapability`. A group's fixed questions are checked before its functions run.
 7. At most `max_rounds` times ``input_required`` a call, and 1000 functions a round.
 8. Progress that expired or no longer fits this build: as if neither it nor the answers had come (the call id stays)
-   when no function of the author has run, else `InvalidState` that says so. Kept answers under questions that still
-   stand are kept.
+   when no function of the author has run, else `InvalidState` that says so.
 9. Handed-on values and answers pass through JSON and the annotation at once, question or not; steps share no objects.
 10. A `then` that is not returned, or is inside a result, is an error.
 11. `progress` is valid JSON at every edge, and its size does not depend on the number of rounds played.

@@ -59,7 +59,7 @@ def messages_of(value: object) -> list[Json]:
         return [message for item in cast("Sequence[object]", value) for message in messages_of(item)]
     role, said = _spoken(value)
     if role not in ("user", "assistant"):
-        raise ValueError(f"a message is of the user or of the assistant, not of {role!r}")
+        raise ValueError("a message is of the user or of the assistant")
     blocks = [_ready(said)] if _is_ready(said) else [block for part in _parts(said) for block in _said(part)]
     return [{"role": role, "content": block} for block in blocks]
 

@@ -1,4 +1,4 @@
-"""The seed's two ephemeral examples over HTTP, message by message, with nothing but a JSON client."""
+"""The two ephemeral examples of SEP-2322 over HTTP, message by message, with nothing but a JSON client."""
 
 from collections.abc import Iterator
 
@@ -63,7 +63,7 @@ def test_the_weather_asks_for_the_login_and_then_reports(weather):
 
 
 def test_a_work_item_asks_for_a_resolution_without_state_and_then_for_the_original(work_items):
-    """The seed: no state is needed yet in the first round, for the arguments come again."""
+    """SEP-2322: no state is needed yet in the first round, for the arguments come again."""
     arguments = {"workItemId": 4522, "fields": {"System.State": "Resolved"}}
 
     first = call(work_items, "update_work_item", arguments).result
