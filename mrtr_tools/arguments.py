@@ -92,13 +92,13 @@ class Arguments:
             if (trouble := guard.trouble(raw.get(name))) is not None:
                 raise InvalidArguments(f"Invalid arguments: {name}: {trouble}")
         try:
-            model = self._model.model_validate(raw)
+            model = self._model.__pydantic_validator__.validate_python(raw)
         except ValidationError as error:
             raise InvalidArguments(_told(error)) from None
         read = model.__dict__
         values: dict[str, object] = {name: read[key] for key, name in self._fields.items()}
-        given = {self._fields[key] for key in model.model_fields_set}
-        omitted = tuple(name for name in values if name not in given)
+        given = model.model_fields_set
+        omitted = () if len(given) == len(values) else tuple(n for key, n in self._fields.items() if key not in given)
         for name in omitted:
             if name in defaults:
                 values[name] = self._parameters[name].load(defaults[name])

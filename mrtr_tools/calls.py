@@ -171,8 +171,9 @@ def _check_size(sent: Mapping[str, JsonValue], what: str) -> None:
             raise InvalidParams(f"{what} hold more than {MAX_VALUES} values")
         held = [each if isinstance(each, list) else each.values() for each in level]
         level = [inner for values in held for inner in values if isinstance(inner, (dict, list))]
-    if level:
-        raise InvalidParams(f"{what} are nested more than {MAX_DEPTH} deep")
+        if not level:
+            return
+    raise InvalidParams(f"{what} are nested more than {MAX_DEPTH} deep")
 
 
 def _canonical(value: JsonValue) -> JsonValue:

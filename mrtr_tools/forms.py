@@ -94,7 +94,7 @@ class Form:
 
     def _made(self, value: object) -> Any:
         try:
-            return self.whole.validate_python(value, strict=False, by_alias=False, by_name=True)
+            return self.whole.validator.validate_python(value, strict=False, by_alias=False, by_name=True)
         except ValidationError as error:
             problems = error.errors(include_url=False, include_input=False)
             raise Misfit(" ".join(self._told(problem) for problem in problems)) from None

@@ -124,15 +124,18 @@ class Progress:
         Raises:
             ValueError: the object was not written by a build that speaks the same format.
         """
-        plain: dict[str, Any] = dict(data)
-        slots, opened = plain.pop("slots", {}), plain.pop("open", {})
+        known: dict[str, Any] = dict(data)
         try:
-            for name, value in plain.items():
-                if type(value) is not _PLAIN[name]:
+            progress = cls(known["call"])
+            for name, value in known.items():
+                if name == "slots":
+                    progress.slots = {path: Slot(*_row(row)) for path, row in value.items()}
+                elif name == "open":
+                    progress.open = {key: Open(*_row(row)) for key, row in value.items()}
+                elif type(value) is _PLAIN[name]:
+                    setattr(progress, name, value)
+                else:
                     raise TypeError
-            progress = cls(plain.pop("call"), **plain)
-            progress.slots = {path: Slot(*_row(row)) for path, row in slots.items()}
-            progress.open = {key: Open(*_row(row)) for key, row in opened.items()}
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError("not the progress of a call") from error
         return progress

@@ -26,8 +26,8 @@ The promises:
    a call once it was answered or its question was taken back.
 4. A fixed question is pinned by a digest of its definition and of what was filled in; reworded, reshaped or filled in
    otherwise, it is asked again, and so is every yes beside and below it. A question made by a function is kept as
-   sent, and its answer is checked against that. Answers to what was never asked are not taken, unless a tool takes cold answers to
-   its own fixed forms in a call without state.
+   sent, and its answer is checked against that. Answers to what was never asked are not taken, unless a tool takes
+   cold answers to its own fixed forms in a call without state.
 5. An answer that does not fit is asked again with the reason, 3 times, then a tool error. Decline and cancel are
    answers.
 6. What this request's client did not declare is not asked: `Refused("unsupported")` where admitted, else

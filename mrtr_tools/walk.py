@@ -120,6 +120,9 @@ class Walk:
 
     def _settle(self, owner: Step, item: Input, known: Mapping[str, object], values: dict[str, object]) -> Ask | None:
         """Put an input's answer into `values`, kept or new; without one, give what is to be asked."""
+        slot = self.progress.slots.get(item.path)
+        if slot is not None and item.is_static and slot.pin == item.pin and item.fill(values, slot):
+            return None
         key = responses.open_key(self.progress, item.path)
         kept = self.progress.open.get(key)
         question = self._question(owner, item, known, kept)
