@@ -11,7 +11,7 @@ from pydantic.errors import PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import to_json
 
-from mrtr_tools.digests import digest_of, ordered
+from mrtr_tools.digests import digest_of
 from mrtr_tools.errors import DefinitionError, InvalidArguments
 from mrtr_tools.signatures import Carried
 from mrtr_tools.templates import shown
@@ -102,15 +102,9 @@ class Arguments:
         for name in omitted:
             if name in defaults:
                 values[name] = self._parameters[name].load(defaults[name])
-        return Given(values, omitted, self._digest(model), {})
-
-    def _digest(self, model: BaseModel) -> str:
-        """The same for equal values, in whatever order keys and members of sets come."""
-        if self._is_ordered:
-            text = model.__pydantic_serializer__.to_json(model, exclude_unset=True, by_alias=True)
-        else:
-            text = to_json(ordered(model.model_dump(exclude_unset=True, by_alias=True)))
-        return digest_of(text)
+        serializer, is_ordered = model.__pydantic_serializer__, self._is_ordered
+        digest = digest_of(serializer, model, is_ordered=is_ordered, by_alias=True, exclude_unset=True)
+        return Given(values, omitted, digest, {})
 
     def defaults(self, given: Given) -> dict[str, JsonValue]:
         """The values of what the client left out, as JSON."""

@@ -6,32 +6,46 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any, cast
 
-from pydantic_core import to_json
+from pydantic_core import SchemaSerializer, from_json, to_json
 
-__all__ = ["digest_of", "ordered"]
+__all__ = ["digest_of"]
 
 
-def ordered(value: Any, *, lists: bool = False) -> Any:
-    """A value with the keys of dicts and the members of sets in an order that does not depend on the process.
+def digest_of(
+    serializer: SchemaSerializer, value: object, *, is_ordered: bool, by_alias: bool, exclude_unset: bool = False
+) -> str:
+    """16 hex digits that are the same for equal values, in whatever order keys and members of sets come.
 
     Args:
-        value: a value, or its JSON.
-        lists: sort lists as well; for JSON in which some of them were sets.
+        serializer: what makes JSON of the value.
+        value: the value.
+        is_ordered: whether equal values come out in the same order anyway.
+        by_alias: see `SchemaSerializer.to_json`.
+        exclude_unset: see there.
     """
+    if is_ordered:
+        text = serializer.to_json(value, by_alias=by_alias, exclude_unset=exclude_unset)
+    else:
+        try:
+            plain = serializer.to_python(value, by_alias=by_alias, exclude_unset=exclude_unset)
+            text = to_json(_ordered(plain))
+        except (TypeError, ValueError):  # such as a set of models, which is no set of dicts
+            plain = from_json(serializer.to_json(value, by_alias=by_alias, exclude_unset=exclude_unset))
+            text = to_json(_ordered(plain, lists=True))
+    return hashlib.sha256(text).hexdigest()[:16]
+
+
+def _ordered(value: Any, *, lists: bool = False) -> Any:
+    """A value with the keys of dicts and the members of sets sorted, and of lists too where nobody can tell."""
     if isinstance(value, Mapping):
         items = sorted(cast("Mapping[Any, Any]", value).items(), key=_by_name)
-        return {key: ordered(item, lists=lists) for key, item in items}
+        return {key: _ordered(item, lists=lists) for key, item in items}
     if isinstance(value, (set, frozenset)) or (lists and isinstance(value, list)):
-        return sorted(to_json(ordered(item, lists=lists)) for item in cast("list[Any]", value))
+        return sorted(to_json(_ordered(item, lists=lists)) for item in cast("list[Any]", value))
     if isinstance(value, (list, tuple)):
-        return [ordered(item, lists=lists) for item in cast("list[Any]", value)]
+        return [_ordered(item, lists=lists) for item in cast("list[Any]", value)]
     return value
 
 
 def _by_name(item: tuple[Any, Any]) -> str:
     return str(item[0])
-
-
-def digest_of(text: bytes) -> str:
-    """16 hex digits of SHA-256."""
-    return hashlib.sha256(text).hexdigest()[:16]

@@ -31,19 +31,17 @@ class Guard:
         schema: pydantic's core schema of it.
 
     Attributes:
-        has_sets: whether there are sets.
         is_needed: whether there is anything to look for.
         is_ordered: whether equal values always come out in the same order: there are no sets, and no dicts of any keys.
     """
 
-    __slots__ = ("_decimals", "_json", "_members", "has_sets", "is_needed", "is_ordered")
+    __slots__ = ("_decimals", "_json", "_members", "is_needed", "is_ordered")
 
     def __init__(self, schema: object) -> None:
         kinds = set(_kinds(schema))
         self._decimals = "decimal" in kinds
         self._members = bool(kinds & {"set", "frozenset", "keyed"})
         self._json = "json" in kinds
-        self.has_sets = bool(kinds & {"set", "frozenset"})
         self.is_needed = self._decimals or self._members
         self.is_ordered = kinds <= _ORDERED
 

@@ -21,7 +21,7 @@ from pydantic.errors import PydanticSchemaGenerationError, PydanticUndefinedAnno
 from pydantic.warnings import UnsupportedFieldAttributeWarning
 from pydantic_core import PydanticSerializationError, SchemaError, TzInfo, from_json, to_json
 
-from mrtr_tools.digests import digest_of, ordered
+from mrtr_tools.digests import digest_of
 from mrtr_tools.findings import place_of, reason_of
 from mrtr_tools.guards import Guard
 
@@ -81,10 +81,7 @@ class Codec:
 
     def digest(self, value: object) -> str:
         """A digest that is the same for equal values of the annotation, in every process of one build."""
-        text = self._adapter.dump_json(value, by_alias=False, round_trip=True)
-        if not self.guard.is_ordered:
-            text = to_json(ordered(from_json(text), lists=self.guard.has_sets))
-        return digest_of(text)
+        return digest_of(self._adapter.serializer, value, is_ordered=self.guard.is_ordered, by_alias=False)
 
     def shape(self) -> JsonValue:
         """What its JSON looks like, to tell one build's annotation from another's; None where pydantic cannot say."""

@@ -6,7 +6,7 @@ import sys
 from typing import Annotated, Any
 
 import pytest
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BaseModel, Field
 
 from mrtr_tools import Toolbox, confirm, needs_input, then
 from mrtr_tools.events import NeedInput
@@ -156,6 +156,21 @@ def test_promise_8_a_set_among_the_arguments_is_the_same_on_every_machine():
         for seed in ("1", "2", "3")
     }
     assert len(digests) == 1
+
+
+class Tag(BaseModel, frozen=True):
+    """What a set may hold, though JSON has no sets and its own dict cannot be in one."""
+
+    name: str
+
+
+def test_a_set_of_models_is_an_argument_like_any_other():
+    def go(tags: set[Tag]) -> int:
+        return len(tags)
+
+    machine = begin(tool(go, {"ok": confirm("Go?")}), "go", {"tags": [{"name": "a"}, {"name": "b"}]})
+    assert asked(machine) == ["ok"]
+    assert result(again(machine, {"ok": YES})) == 2
 
 
 @pytest.mark.parametrize(("first", "second"), [({"x": 1}, {"x": 1.0}), ({"x": 2}, {"x": 2, "unknown": 3})], ids=str)

@@ -337,3 +337,26 @@ def test_values_never_share_objects() -> None:
 def test_data_that_no_longer_fits_is_a_value_error(annotation: object, data: pydantic.JsonValue) -> None:
     with pytest.raises(ValueError, match="validation error"):
         Codec(annotation).load(data)
+
+
+class Member(BaseModel, frozen=True):
+    """What a set may hold."""
+
+    name: str
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value", "other", "is_same"),
+    [
+        (tuple[set[int], list[int]], ({1, 2}, [1, 2]), ({2, 1}, [1, 2]), True),
+        (tuple[set[int], list[int]], ({1, 2}, [1, 2]), ({1, 2}, [2, 1]), False),
+        (tuple[set[int], list[int]], ({1, 2}, [1, 2]), ({1, 3}, [1, 2]), False),
+        (dict[str, int], {"a": 1, "b": 2}, {"b": 2, "a": 1}, True),
+        (list[str], ["a", "b"], ["b", "a"], False),
+        (set[Member], {Member(name="a"), Member(name="b")}, {Member(name="b"), Member(name="a")}, True),
+        (set[Member], {Member(name="a")}, {Member(name="b")}, False),
+    ],
+)
+def test_a_digest_tells_values_apart_and_no_order_that_means_nothing(annotation, value, other, is_same):
+    codec = Codec(annotation)
+    assert (codec.digest(value) == codec.digest(other)) is is_same
