@@ -206,8 +206,7 @@ class Round:
 
     def _next(self) -> Event:
         step = self.step
-        said = self._responses, self._cold
-        walk = Walk(self.progress, self.call, step, self._context, *said, [], set(), self._digests)
+        walk = Walk(self.progress, self.call, step, self._context, self._responses, self._cold, self._digests)
         values = self._values(step, self.progress)
         first = walk.through(step, values)
         self._skipped = walk.skipped

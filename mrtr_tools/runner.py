@@ -112,7 +112,7 @@ async def _called(event: RunStep, toolbox: Toolbox) -> tuple[object, Sequence[Th
         value = context.run(signature.function, **event.arguments)
     else:  # in a list, for trio refuses a coroutine that comes out of a thread
         [value] = await to_thread.run_sync(lambda: [context.run(signature.function, **event.arguments)])
-    if inspect.iscoroutine(value) or (inspect.isawaitable(value) and not isinstance(value, Then)):
+    if inspect.isawaitable(value) and not isinstance(value, Then):
         value = await _in_context(context, value)
     return value, made
 

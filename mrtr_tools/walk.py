@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 from pydantic import JsonValue
@@ -62,9 +62,9 @@ class Walk:
         context: makes the `Context` of a function, which a text may name the handle of.
         responses: unread responses by wire key; each is taken out when the walk comes to its question.
         cold: whether they came before their questions were asked.
+        digests: of the values that functions were given in this round, by identity.
         asks: the questions of the first group that is not settled.
         skipped: paths of inputs whose condition says no.
-        digests: of the values that functions were given in this round, by identity.
     """
 
     progress: Progress
@@ -73,9 +73,9 @@ class Walk:
     context: Callable[[Step], Context]
     responses: dict[str, JsonValue]
     cold: bool
-    asks: list[Ask]
-    skipped: set[str]
     digests: dict[int, tuple[object, str]]
+    asks: list[Ask] = field(default_factory=list[Ask])
+    skipped: set[str] = field(default_factory=set[str])
 
     def through(self, owner: Step, values: dict[str, object]) -> First | None:
         """Fill `values` group by group, up to the first group that is not settled.
