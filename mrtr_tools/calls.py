@@ -78,7 +78,7 @@ class Call:
         method: the protocol method: ``tools/call``, ``prompts/get`` or ``resources/read``.
         channel: the way back while the request is served, or None.
         lifespan: what the server's lifespan gave, for `Context.lifespan`.
-        pages_ok: whether a page may be opened for somebody who is not authenticated.
+        anonymous_ok: whether a page may be opened for somebody who is not authenticated.
         digest: the `arguments_digest` of the arguments.
 
     Raises:
@@ -94,7 +94,7 @@ class Call:
     method: str = "tools/call"
     channel: Channel | None = field(default=None, repr=False, compare=False)
     lifespan: Any = field(default=None, repr=False, compare=False)
-    pages_ok: bool = True
+    anonymous_ok: bool = True
     digest: str = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -113,7 +113,7 @@ class Call:
         method: str = "tools/call",
         channel: Channel | None = None,
         lifespan: Any = None,
-        pages_ok: bool = True,
+        anonymous_ok: bool = True,
     ) -> Call:
         """Read the `params` of a request; the rest is as in the attributes.
 
@@ -131,7 +131,7 @@ class Call:
         if len(responses) > MAX_RESPONSES:
             raise InvalidParams(f"inputResponses holds more than {MAX_RESPONSES} answers")
         arguments: Mapping[str, JsonValue] = {} if method == "resources/read" else _object(params, "arguments")
-        return cls(target, arguments, responses, state, principal, client, method, channel, lifespan, pages_ok)
+        return cls(target, arguments, responses, state, principal, client, method, channel, lifespan, anonymous_ok)
 
 
 def _object(params: Mapping[str, object], name: str) -> Mapping[str, JsonValue]:

@@ -44,6 +44,7 @@ class Carrier:
         max_rounds: how often a call may be answered with ``input_required``.
         version: states of another version are refused.
         cold_answers: whether its own fixed form questions may be answered in a call without state.
+        single_use: whether each of its rounds, and its first step, are played once in a call.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Carrier:
     max_rounds: int = 10
     version: int = 0
     cold_answers: bool = False
+    single_use: bool = False
 
     @property
     def input_schema(self) -> dict[str, JsonValue]:

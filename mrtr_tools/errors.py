@@ -18,6 +18,8 @@ from typing import Final
 from pydantic import JsonValue
 
 __all__ = [
+    "AlreadyDone",
+    "Busy",
     "DefinitionError",
     "InvalidArguments",
     "InvalidParams",
@@ -81,6 +83,40 @@ class InvalidState(InvalidParams):
     def __init__(self, reason: str, *, public: str | None = None) -> None:
         super().__init__(self.MESSAGE, None if public is None else {"reason": public})
         self.reason = reason
+
+
+class AlreadyDone(InvalidParams):
+    """What may happen once in this call has happened, or may have (-32602).
+
+    `data.reason` is ``used`` when it was done with other answers, and ``unfinished`` when whoever did it ended inside
+    it, so that nobody knows how far it came.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(self.MESSAGES[reason], {"reason": reason})
+
+    MESSAGES: Final[Mapping[str, str]] = {
+        "used": "This call went on already, with other answers",
+        "unfinished": "This was begun before and did not come to its end; whether it acted is not known",
+    }
+
+
+class Busy(RequestError):
+    """The request was not served and may be sent again as it is, a little later (-31001).
+
+    `data.reason` is ``in_progress`` when the same is being done for another request, and ``unavailable`` when what has
+    to be asked before cannot be reached.
+    """
+
+    code = -31001  # the protocol leaves what is outside -32768 to -32000 to applications
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(self.MESSAGES[reason], {"reason": reason})
+
+    MESSAGES: Final[Mapping[str, str]] = {
+        "in_progress": "This is being done for another request; send it again in a moment",
+        "unavailable": "This cannot be done at the moment; send it again later",
+    }
 
 
 class MissingCapability(RequestError):

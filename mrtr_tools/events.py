@@ -10,9 +10,10 @@ from pydantic import JsonValue
 
 from mrtr_tools.calls import Complete
 from mrtr_tools.errors import ToolError
+from mrtr_tools.once import Claim
 from mrtr_tools.steps import Step
 
-__all__ = ["FAILED", "Event", "Finished", "NeedInput", "RunStep", "alone", "tool_error", "unexpected"]
+__all__ = ["FAILED", "Event", "Finished", "HandBack", "NeedInput", "RunStep", "alone", "tool_error", "unexpected"]
 
 FAILED: Final = "The tool failed unexpectedly."
 
@@ -25,11 +26,13 @@ class RunStep:
         step: the step, or the function that makes an input of one (its name is then the input's path).
         arguments: what to call it with, by name.
         pin: for a function that makes an input: what tells its product from that of other values.
+        claim: what must be claimed before, for a step that runs once; else None.
     """
 
     step: Step
     arguments: Mapping[str, object] = field(repr=False)
     pin: str = field(default="", repr=False, compare=False)
+    claim: Claim | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,11 @@ class NeedInput:
 
 
 @dataclass(frozen=True, slots=True)
+class HandBack:
+    """The round is over and nothing is asked: the call goes on when its state comes back."""
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """The call is over.
 
@@ -58,7 +66,7 @@ class Finished:
     cause: Exception | None = field(default=None, compare=False)
 
 
-Event = RunStep | NeedInput | Finished
+Event = RunStep | NeedInput | HandBack | Finished
 
 
 def alone(error: Exception) -> Exception:

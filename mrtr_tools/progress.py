@@ -79,6 +79,7 @@ class Progress:
         why: why an input is asked again, by path.
         misfits: how often an answer did not fit, by path.
         used: how many wire keys were used up, by path.
+        visits: how often the call went on to a step that runs once, by its oldest name.
     """
 
     call: str = field(default_factory=new_call_id)
@@ -97,6 +98,7 @@ class Progress:
     why: dict[str, str] = field(default_factory=_new_dict)
     misfits: dict[str, int] = field(default_factory=_new_dict)
     used: dict[str, int] = field(default_factory=_new_dict)
+    visits: dict[str, int] = field(default_factory=_new_dict)
 
     @property
     def is_bare(self) -> bool:
@@ -156,6 +158,7 @@ _PLAIN: Final[dict[str, type]] = {
     "why": dict,
     "misfits": dict,
     "used": dict,
+    "visits": dict,
 }
 
 

@@ -9,7 +9,12 @@ says and reports back:
     RunStep    ->  call event.step's function with event.arguments, noting every then() it makes (`marks.watched`);
                    then round.returned(value, made) or round.raised(error)
     NeedInput  ->  keep round.progress (where event.keep), send event.requests; the next round begins with the answers
+    HandBack   ->  keep round.progress; the next round begins at once
     Finished   ->  send event.reply
+
+What runs once (`single_use=True`) is claimed by the driver before it goes on: the round where `round.claim` is set, a
+step where `RunStep.claim` is. Whoever claims it keeps `round.outcome()`, and whoever comes second does nothing and
+reports with `round.restore(outcome)`.
 
 What happens next follows from `progress` alone: take the current step; walk its groups from top to bottom; the first
 group that is not settled runs its functions and asks its questions; when all are settled the step's body runs; what it
@@ -44,6 +49,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Final, cast
 
 from pydantic import JsonValue
@@ -52,13 +58,16 @@ from mrtr_tools import responses
 from mrtr_tools.arguments import Given
 from mrtr_tools.calls import Call
 from mrtr_tools.context import Context
-from mrtr_tools.errors import InvalidArguments, InvalidParams, InvalidState, MissingCapability, RequestError, ToolError
-from mrtr_tools.events import Event, Finished, NeedInput, RunStep, alone, tool_error, unexpected
+from mrtr_tools.errors import InvalidArguments, InvalidParams, MissingCapability, RequestError, ToolError
+from mrtr_tools.events import Event, Finished, HandBack, NeedInput, RunStep, alone, tool_error, unexpected
 from mrtr_tools.input_requests import Source
 from mrtr_tools.inputs import Input
 from mrtr_tools.marks import AskAgain, Refused, Then, holds_then, name_of
+from mrtr_tools.once import Once, claim_round, claim_step
+from mrtr_tools.outcomes import Outcome, outcome_of, restored
 from mrtr_tools.progress import Open, Progress
 from mrtr_tools.questions import Question
+from mrtr_tools.resuming import carried_values, resume
 from mrtr_tools.steps import Step
 from mrtr_tools.tools import Toolbox
 from mrtr_tools.walk import Ask, Walk
@@ -78,6 +87,12 @@ class Round:
         progress: what the call has so far; None when it begins.
         expired: whether `progress` is genuine but too old.
 
+    Attributes:
+        carrier: what is called.
+        progress: what the call has.
+        claim: what must be claimed before anything is done, for a tool whose rounds are played once; else None.
+        has_run: whether a function of the author has run in this round.
+
     Raises:
         InvalidParams: there is no such tool, prompt or resource, or a prompt's or resource's arguments do not fit.
         InvalidState: `progress` came too late or no longer fits, and a function of the author has run.
@@ -86,19 +101,25 @@ class Round:
     def __init__(
         self, toolbox: Toolbox, call: Call, progress: Progress | None = None, *, expired: bool = False
     ) -> None:
-        self.carrier, self._raw = toolbox.find(call.method, call.target, call.arguments)
+        self.carrier, raw = toolbox.find(call.method, call.target, call.arguments)
         self.call = call
         self.progress = Progress() if progress is None else progress
         self.toolbox = toolbox
         self._given = NOTHING_GIVEN
         self._event: Event | None = None
+        self.has_run = False
         self._functions = 0
         self._responses: dict[str, JsonValue] = {}
         self._cold = False
         self._digests: dict[int, tuple[object, str]] = {}
         self._skipped: set[str] = set()
+        self._asks_again = False
+        once = self.carrier.step.once if self.carrier.single_use and progress is not None else None
+        self.claim = claim_round(self.progress, call.responses, once.on_crash) if once is not None else None
         try:
-            self._begin(progress, expired=expired)
+            resumed = resume(toolbox, self.carrier, call, raw, progress, expired=expired)
+            self.progress, self._given = resumed.progress, resumed.given
+            self._responses, self._cold = resumed.responses, resumed.cold
         except InvalidArguments as error:
             if self.call.method != "tools/call":
                 raise InvalidParams(str(error)) from None
@@ -163,72 +184,58 @@ class Round:
         else:
             self._event = unexpected(error)
 
-    # How a round begins
+    def outcome(self, once: Once) -> Outcome | None:
+        """What was done, as JSON, for `restore` in a round that must not do it again.
 
-    def _begin(self, progress: Progress | None, *, expired: bool) -> None:
-        given = self.call.responses
-        if progress is not None and (trouble := "expired" if expired else self._trouble(progress)):
-            if progress.ran:
-                raise InvalidState(trouble, public=trouble)
-            self.progress, given = _anew(progress), dict[str, JsonValue]()
-        elif progress is not None:
-            self.progress.step = self.step.name if progress.step else ""
-            self.progress.defaults = self.carrier.arguments.defaults(self._given)
-            self._responses = responses.read_responses(self.progress, self.step.inputs, self.call.responses)
-            return
-        self._given = self.carrier.arguments.read(self._raw, {})
-        self.progress.version = self.carrier.version
-        self.progress.defaults = self.carrier.arguments.defaults(self._given)
-        self.progress.given = self._given.digest
-        if self.carrier.cold_answers:
-            self._responses = {
-                name: given[name]
-                for name, item in self.step.inputs.items()
-                if name in given and item.draft is not None and item.draft.kind == "form" and "." not in name
-            }
-            self._cold = True
+        Args:
+            once: of the step that was claimed, or of the tool when the round was.
 
-    def _trouble(self, progress: Progress) -> str | None:
-        """Why progress that another build may have made cannot go on in this one, or None; it reads the arguments."""
+        Returns:
+            None when the step asks again, and so has not acted.
+        """
+        if self._asks_again:
+            return None
         try:
-            self._given = self.carrier.arguments.read(self._raw, progress.defaults)
-            step = self.toolbox.step_named(progress.step) if progress.step else self.carrier.step
-            follows = step is not None and (not progress.step or step.may_follow)
-            if follows and progress.version == self.carrier.version and self._given.digest == progress.given:
-                if progress.step:
-                    self._values(cast("Step", step), progress)
-                return None
-        except (ToolError, ValueError):
-            pass
-        return "no_longer_fits"
+            return outcome_of(self._event, self.progress, once)
+        except TypeError as error:
+            self._event = unexpected(error)
+            return outcome_of(self._event, self.progress, once)
+
+    def restore(self, outcome: Outcome, once: Once) -> None:
+        """Go on as if what left this outcome had just been done."""
+        try:
+            self._event, progress = restored(outcome, self.carrier, once)
+        except ValueError as error:
+            self._event, progress = unexpected(error), None
+        self.progress = progress or self.progress
+        self._responses, self._cold = {}, False
 
     # What comes next
 
     def _next(self) -> Event:
         step = self.step
         walk = Walk(self.progress, self.call, step, self._context, self._responses, self._cold, self._digests)
-        values = self._values(step, self.progress)
+        values = carried_values(self.carrier, step, self.progress, self._given)
         first = walk.through(step, values)
         self._skipped = walk.skipped
         if first is not None:
             return self._run(first.maker, first.values, first.pin)
-        return self._ask(walk.asks) if walk.asks else self._run(step, values)
+        if walk.asks:
+            return self._ask(walk.asks)
+        return self._run(step, values) if step.once is None else self._run_once(step, step.once, values)
 
-    def _values(self, step: Step, progress: Progress) -> dict[str, object]:
-        """The values of a step's parameters before its inputs."""
-        if step is self.carrier.step:
-            return dict(self._given.values)
-        values: dict[str, object] = {}
-        for name, taken in step.carried.items():
-            if name in progress.carried:
-                values[name] = taken.load(progress.carried[name])
-            elif name in progress.same:
-                values[name] = taken.load(self.carrier.arguments.dump(self._given, name))
-            elif name not in step.inputs:
-                if taken.parameter.required:
-                    raise ValueError(f"nothing was handed on for {name}")
-                values[name] = taken.parameter.default()
-        return values
+    def _run_once(self, step: Step, once: Once, values: Mapping[str, object]) -> Event:
+        if not (self.call.principal or self.call.anonymous_ok):
+            raise ToolError("This cannot be done for somebody whom this server does not know.")
+        if not self.progress.rounds:  # the same request may come again as another call, and nobody could tell
+            self._count_round()
+            return HandBack()
+        return replace(self._run(step, values), claim=claim_step(self.progress, once))
+
+    def _count_round(self) -> None:
+        if self.progress.rounds >= self.carrier.max_rounds:
+            raise ToolError(f"The call asked {self.progress.rounds} times without an end, at {self.step.name!r}.")
+        self.progress.rounds += 1
 
     def _run(self, step: Step, values: Mapping[str, object], pin: str = "") -> RunStep:
         self._functions += 1
@@ -255,10 +262,8 @@ class Round:
         )
 
     def _ask(self, asks: Sequence[Ask]) -> NeedInput:
-        if self.progress.rounds >= self.carrier.max_rounds:
-            raise ToolError(f"The call asked {self.progress.rounds} times without an end, at {self.step.name!r}.")
         nothing_to_keep = self.carrier.cold_answers and self.call.state is None and self.progress.is_bare
-        self.progress.rounds += 1
+        self._count_round()
         opened: dict[str, Open] = {}
         requests: dict[str, Mapping[str, JsonValue]] = {}
         for ask in asks:
@@ -286,7 +291,8 @@ class Round:
         if not isinstance(self._event, RunStep):
             raise RuntimeError("no function is running: call next_event() first")  # noqa: TRY004  a driver's mistake in order
         done, self._event = self._event, None
-        self.progress.ran = True
+        self.progress.ran = self.has_run = True
+        self._asks_again = False
         return done.step, done.pin
 
     def _made(self, item: Input, pin: str, value: object) -> None:
@@ -320,6 +326,8 @@ class Round:
             name for name, value in going.carried.items() if self.carrier.arguments.is_same(self._given, name, value)
         ]
         self.progress.n += 1
+        if step.once is not None:
+            self.progress.visits[step.once.name] = self.progress.visits.get(step.once.name, 0) + 1
         self.progress.step = step.name
         self.progress.carried = {name: value for name, value in going.carried.items() if name not in same}
         self.progress.same = same
@@ -337,14 +345,7 @@ class Round:
             responses.forget(self.progress, self.step, path, inside)
             self.progress.why[path] = responses.reason(why)
         self.progress.n += 1
-
-
-def _anew(progress: Progress) -> Progress:
-    """A call that begins anew: its id stays, and no key that was sent before is sent again."""
-    fresh = Progress(progress.call, used=dict(progress.used))
-    for question in progress.open.values():
-        fresh.used[question.path] = fresh.used.get(question.path, 0) + 1
-    return fresh
+        self._asks_again = True
 
 
 def _own(value: object) -> object:

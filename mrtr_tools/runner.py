@@ -8,19 +8,22 @@ import inspect
 import logging
 import types
 from collections.abc import Awaitable, Callable, Generator, Sequence
-from typing import Any
+from typing import Any, cast
 
 from anyio import get_cancelled_exc_class, to_thread
 
 from mrtr_tools.calls import Call, Complete, InputRequired, Reply
-from mrtr_tools.errors import InvalidState, ToolError
-from mrtr_tools.events import FAILED, Event, Finished, NeedInput, RunStep
+from mrtr_tools.errors import Busy, InvalidState, RequestError, ToolError
+from mrtr_tools.events import FAILED, Event, Finished, HandBack, NeedInput, RunStep
 from mrtr_tools.marks import Then, watched
+from mrtr_tools.once import Claim, Once
+from mrtr_tools.outcomes import Outcome
 from mrtr_tools.rounds import Round
+from mrtr_tools.single_use.ledger import Ledger
 from mrtr_tools.state import StateSigner, describe
 from mrtr_tools.tools import Toolbox
 
-__all__ = ["Observer", "handle_call", "play"]
+__all__ = ["Claiming", "Observer", "at_once", "handle_call", "play"]
 
 _log = logging.getLogger("mrtr_tools")
 
@@ -29,8 +32,26 @@ Observer = Callable[[Event], object]
 """Told of every event before it is acted on: of each function of the author before it runs, and of the end."""
 
 
-async def handle_call(toolbox: Toolbox, call: Call, signer: StateSigner, observer: Observer | None = None) -> Reply:
-    """Play one round of a call, remembering nothing.
+Claiming = Callable[[Claim, Callable[[], Awaitable[Outcome | None]]], Awaitable[Outcome | None]]
+"""Does what is claimed and gives None, or gives what came of it before; see `Ledger.once`."""
+
+
+async def handle_call(
+    toolbox: Toolbox,
+    call: Call,
+    signer: StateSigner,
+    observer: Observer | None = None,
+    *,
+    ledger: Ledger | None = None,
+) -> Reply:
+    """Play one round of a call, remembering nothing but what is used once.
+
+    Args:
+        toolbox: where the tool is.
+        call: the request.
+        signer: opens its state and mints the next.
+        observer: told what happens.
+        ledger: keeps what is used once; without one, such a step is refused.
 
     Returns:
         Questions with the state to come back with, or the result.
@@ -43,11 +64,13 @@ async def handle_call(toolbox: Toolbox, call: Call, signer: StateSigner, observe
     except InvalidState as refused:
         _log.warning("requestState refused: %s (%s)", refused.reason, describe(call.state))
         raise
-    event = await play(machine, observer)
+    once = _nowhere if ledger is None else ledger.once
+    event = await _played_once(machine, observer, once)
     if isinstance(event, Finished):
         return event.reply
+    asked = event if isinstance(event, NeedInput) else NeedInput({})
     try:
-        return InputRequired(event.requests, signer.dumps(machine.progress, call) if event.keep else None)
+        return InputRequired(asked.requests, signer.dumps(machine.progress, call) if asked.keep else None)
     except ToolError as too_large:
         _log.error("%s: %s", call.target, too_large)
         return Complete(str(too_large), is_error=True)
@@ -61,29 +84,94 @@ def _opened(toolbox: Toolbox, call: Call, signer: StateSigner) -> Round:
     return Round(toolbox, call, opened.progress, expired=opened.expired)
 
 
-async def play(machine: Round, observer: Observer | None = None) -> NeedInput | Finished:
+async def _nowhere(*_: object) -> Outcome | None:
+    _log.error("a step of single use cannot run where no claims are kept: give handle_call() a ledger")
+    raise Busy("unavailable")
+
+
+async def at_once(_: Claim, act: Callable[[], Awaitable[Outcome | None]]) -> Outcome | None:
+    """Does what is claimed without a claim, where no request can come twice."""
+    await act()
+    return None
+
+
+async def _played_once(machine: Round, observer: Observer | None, once: Claiming) -> NeedInput | HandBack | Finished:
+    """`play`, but for a tool of single use only when this round was not played before."""
+    held = machine.carrier.step.once
+    if machine.claim is None or held is None:
+        return await play(machine, observer, once)
+    ended: list[NeedInput | HandBack | Finished | RequestError] = []
+
+    async def act() -> Outcome | None:
+        try:
+            ended.append(await play(machine, observer, once))
+        except RequestError as error:
+            ended.append(error)
+            return {"error": FAILED} if machine.has_run else None
+        return machine.outcome(held)
+
+    outcome = await once(machine.claim, act)
+    if outcome is not None:
+        machine.restore(outcome, held)
+        return await play(machine, observer, once)
+    if isinstance(ended[0], RequestError):
+        raise ended[0]
+    return ended[0]
+
+
+async def play(
+    machine: Round, observer: Observer | None = None, once: Claiming = at_once
+) -> NeedInput | HandBack | Finished:
     """Run functions of the author until the round is over.
 
     An async function is awaited in place, any other runs in a thread; each sees a copy of the context variables.
 
+    Args:
+        machine: the round.
+        observer: told what happens.
+        once: does what is claimed.
+
     Raises:
         MissingCapability: a question must be asked that this request's client cannot show.
+        AlreadyDone: a step of single use ran before, otherwise.
+        Busy: it runs just now, or nobody knows.
     """
     while True:
         event = machine.next_event()
-        if observer is not None:
-            observer(event)
         if not isinstance(event, RunStep):
             break
-        try:
-            value, made = await _contained(event, machine.toolbox)
-        except Exception as error:  # noqa: BLE001  an author's code may raise anything
-            machine.raised(error)
+        if event.claim is None or event.step.once is None:
+            await _run(machine, event, observer)
         else:
-            machine.returned(value, made)
+            await _run_once(machine, event, observer, once)
+    if observer is not None:
+        observer(event)
     if isinstance(event, Finished) and event.cause is not None:
         _log.error("%s failed: %s", machine.carrier.name, FAILED, exc_info=event.cause)
     return event
+
+
+async def _run(machine: Round, event: RunStep, observer: Observer | None) -> None:
+    if observer is not None:
+        observer(event)
+    try:
+        value, made = await _contained(event, machine.toolbox)
+    except Exception as error:  # noqa: BLE001  an author's code may raise anything
+        machine.raised(error)
+    else:
+        machine.returned(value, made)
+
+
+async def _run_once(machine: Round, event: RunStep, observer: Observer | None, once: Claiming) -> None:
+    held, claim = cast("Once", event.step.once), cast("Claim", event.claim)
+
+    async def act() -> Outcome | None:
+        await _run(machine, event, observer)
+        return machine.outcome(held)
+
+    outcome = await once(claim, act)
+    if outcome is not None:
+        machine.restore(outcome, held)
 
 
 async def _contained(event: RunStep, toolbox: Toolbox) -> tuple[object, Sequence[Then]]:

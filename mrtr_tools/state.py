@@ -42,7 +42,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from itsdangerous import Signer
 from pydantic import JsonValue
 from pydantic_core import from_json, to_json
@@ -51,6 +50,7 @@ from mrtr_tools.calls import Call
 from mrtr_tools.errors import InvalidState, StateTooLarge
 from mrtr_tools.keys import InvalidKey, Key, read_keys
 from mrtr_tools.progress import Progress
+from mrtr_tools.sealing import SALT, Sealer, cipher_of
 
 __all__ = ["LEEWAY", "MAX_PAYLOAD", "MAX_TOKEN", "REASONS", "Opened", "StateSigner", "describe"]
 
@@ -62,8 +62,7 @@ MAX_PAYLOAD: Final = 64 * 1024
 FORMAT: Final = 1  # of the payload
 SEALED: Final = b"\x01"
 PLAIN: Final = b"\x02"
-KEY_ID: Final = 4  # bytes, as are the next four
-SALT: Final = 24
+KEY_ID: Final = 4  # bytes, as are the next three
 TAG: Final = 16
 HEAD: Final = 1 + KEY_ID  # format and key id
 SEALED_HEAD: Final = HEAD + SALT
@@ -149,6 +148,7 @@ class StateSigner:
         ring = read_keys(keys, allow_testing=ready)  # a test has to ask for the public key itself
         if ring[0].accept_until is not None:
             raise InvalidKey("the first of keys signs and cannot have accept_until: put the new key before it")
+        self._ring = ring
         self._keys: dict[bytes, _Keys] = {}
         for number, key in enumerate(ring, 1):
             for form in (SEALED, PLAIN):
@@ -160,6 +160,19 @@ class StateSigner:
 
     def __repr__(self) -> str:
         return f"StateSigner(audience={self.audience!r}, key_id={self.key_id!r})"
+
+    @property
+    def clock(self) -> Callable[[], float]:
+        """Seconds since 1970."""
+        return self._clock
+
+    def sealer(self, purpose: str) -> Sealer:
+        """Seals other things with the same keys for the same audience; see `Sealer`."""
+        return Sealer(self._ring, self.audience, purpose, self._clock)
+
+    def ends(self, born: int) -> float:
+        """When no state of a call is taken any more whose first one was minted at `born`, in seconds since 1970."""
+        return born + self.max_age + LEEWAY
 
     def dumps(self, progress: Progress, call: Call) -> str:
         """Mint the state of `progress`, for `call` only. Sets `progress.born` the first time.
@@ -234,20 +247,13 @@ class _Keys:
         if self._seal is None:
             return self.head + payload
         head = self.head + os.urandom(SALT)
-        return head + _cipher(self._seal, head).encrypt(NONCE, payload, head)
+        return head + cipher_of(self._seal, head[HEAD:]).encrypt(NONCE, payload, head)
 
     def open(self, raw: bytes) -> bytes:
         if self._seal is None:
             return raw[HEAD:]
         head = raw[:SEALED_HEAD]
-        return _cipher(self._seal, head).decrypt(NONCE, raw[SEALED_HEAD:], head)
-
-
-def _cipher(seal: hmac.HMAC, head: bytes) -> AESGCM:
-    """The cipher of one token: its key is the HMAC of the salt at the end of `head`."""
-    derived = seal.copy()
-    derived.update(head[HEAD:])
-    return AESGCM(derived.digest())
+        return cipher_of(self._seal, head[HEAD:]).decrypt(NONCE, raw[SEALED_HEAD:], head)
 
 
 def describe(token: object) -> str:

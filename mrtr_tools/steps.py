@@ -6,9 +6,10 @@ the way out.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, cast
+from typing import Final, cast, get_args
 
 from pydantic import JsonValue
 
@@ -18,10 +19,11 @@ from mrtr_tools.forms import Form, FormError, form_for
 from mrtr_tools.input_requests import Confirm, Elicit, ElicitUrl, Source
 from mrtr_tools.inputs import Condition, Group, Input, all_inputs, asked_schema, pin_of
 from mrtr_tools.marks import InputSource, NeedsInput, groups_of, name_of
+from mrtr_tools.once import Once, OnCrash
 from mrtr_tools.questions import Draft
 from mrtr_tools.signatures import Carried, Signature, read_signature
 from mrtr_tools.templates import Field, TemplateError
-from mrtr_tools.values import NotCarriable
+from mrtr_tools.values import Codec, NotCarriable
 
 __all__ = ["Step", "read_step"]
 
@@ -40,6 +42,7 @@ class Step:
         inputs: all of them by path, with those of the functions that make them.
         aliases: names it had before.
         may_follow: whether `then` may go to it.
+        once: that it runs once in a call, whatever is sent again; else None.
     """
 
     name: str
@@ -49,6 +52,7 @@ class Step:
     inputs: Mapping[str, Input] = field(repr=False)
     aliases: tuple[str, ...] = ()
     may_follow: bool = True
+    once: Once | None = None
 
     def stands_for(self, function: object) -> bool:
         """Whether the step is this function; a method of another object counts, for it takes the same."""
@@ -79,9 +83,23 @@ class Step:
 
 
 def read_step(
-    function: Callable[..., object], name: str, *, aliases: tuple[str, ...] = (), may_follow: bool = True
+    function: Callable[..., object],
+    name: str,
+    *,
+    aliases: tuple[str, ...] = (),
+    may_follow: bool = True,
+    single_use: bool = False,
+    on_crash: OnCrash | None = None,
 ) -> Step:
     """Read a function as a step.
+
+    Args:
+        function: the function.
+        name: its name in states.
+        aliases: its older names, the oldest first.
+        may_follow: whether `then` may go to it.
+        single_use: whether it runs once in a call.
+        on_crash: see `Once`; None for its default.
 
     Raises:
         DefinitionError: it cannot be one.
@@ -90,7 +108,26 @@ def read_step(
     carried = {parameter: signature.carried(parameter) for parameter in signature.parameters}
     reader = _Reader(signature, carried, (name, *aliases))
     groups = reader.groups(frozenset(carried))
-    return Step(name, signature, carried, groups, all_inputs(groups), aliases, may_follow)
+    once = _once(signature, name, aliases, single_use, on_crash)
+    return Step(name, signature, carried, groups, all_inputs(groups), aliases, may_follow, once)
+
+
+def _once(
+    signature: Signature, name: str, aliases: tuple[str, ...], single_use: object, on_crash: object
+) -> Once | None:
+    if single_use is not True and single_use is not False:
+        raise DefinitionError(f"{signature.where}: single_use= is True or False")
+    if on_crash not in (None, *get_args(OnCrash)) or (on_crash and not single_use):
+        raise DefinitionError(f'{signature.where}: on_crash= is "refuse" or "rerun", and goes with single_use=True')
+    if not single_use:
+        return None
+    if signature.returns is inspect.Signature.empty:
+        raise DefinitionError(f"{signature.where}: single_use=True keeps what it returns; annotate that: -> str")
+    try:
+        result = Codec(signature.returns)
+    except NotCarriable as error:
+        raise DefinitionError(f"{signature.where}: single_use=True keeps what it returns, but {error}") from error
+    return Once(aliases[0] if aliases else name, result, cast("OnCrash | None", on_crash) or "refuse")
 
 
 @dataclass(slots=True)

@@ -25,6 +25,7 @@ from mrtr_tools.carriers import (
 )
 from mrtr_tools.errors import DefinitionError, InvalidParams
 from mrtr_tools.marks import REGISTERED, name_of
+from mrtr_tools.once import OnCrash
 from mrtr_tools.questions import Kind
 from mrtr_tools.results import output_of
 from mrtr_tools.steps import Step, read_step
@@ -93,6 +94,8 @@ class Toolbox:
         cold_answers: bool = False,
         max_rounds: int = 10,
         version: int = 0,
+        single_use: bool = False,
+        on_crash: OnCrash | None = None,
     ) -> Callable[[F], F]: ...
     def tool(
         self,
@@ -106,6 +109,8 @@ class Toolbox:
         cold_answers: bool = False,
         max_rounds: int = 10,
         version: int = 0,
+        single_use: bool = False,
+        on_crash: OnCrash | None = None,
     ) -> Any:
         """Make a function a tool; it stays callable as it is.
 
@@ -120,6 +125,9 @@ class Toolbox:
             max_rounds: how often a call may ask; clients stop at about 10.
             version: raise it when a change must not be jumped over, such as a new check before an effect: calls that
                 are under way begin anew, or end with an error once a step has run.
+            single_use: run the function once in a call, as in `step`, and play each round of the call once: a state
+                that is sent again with the same answers gets the same reply, and with other answers an error.
+            on_crash: as in `step`.
 
         Raises:
             DefinitionError: the function cannot be a tool; the text names the parameter and the way out.
@@ -127,7 +135,13 @@ class Toolbox:
 
         def define(function: F) -> F:
             tool_name = self._new_name(function, name)
-            step = _first_step(function, tool_name, max_rounds, version)
+            if single_use and cold_answers:
+                raise DefinitionError(
+                    f"{tool_name}: cold_answers=True takes a request that can be sent for ever; single_use=True cannot"
+                )
+            step = _first_step(
+                function, tool_name, max_rounds=max_rounds, version=version, single_use=single_use, on_crash=on_crash
+            )
             self._tools[tool_name] = Tool(
                 name=tool_name,
                 title=title,
@@ -139,6 +153,7 @@ class Toolbox:
                 cold_answers=cold_answers,
                 max_rounds=max_rounds,
                 version=version,
+                single_use=single_use,
             )
             self._register(step, function)
             return function
@@ -180,7 +195,7 @@ class Toolbox:
 
         def define(function: F) -> F:
             chosen = self._new_name(function, name)
-            step = _first_step(function, chosen, max_rounds, version)
+            step = _first_step(function, chosen, max_rounds=max_rounds, version=version)
             self._prompts[chosen] = Prompt(
                 name=chosen,
                 title=title,
@@ -230,7 +245,7 @@ class Toolbox:
             taken = [each.name for each in self._resources.values() if each.uri.shape == template.shape]
             if taken:
                 raise DefinitionError(f"{name_of(function)}: the URI {uri!r} is taken by {taken[0]}; give it another")
-            step = _first_step(function, chosen, max_rounds, version)
+            step = _first_step(function, chosen, max_rounds=max_rounds, version=version)
             self._resources[uri] = Resource(
                 name=chosen,
                 title=title,
@@ -251,7 +266,14 @@ class Toolbox:
     def step(self, function: F, /, *, name: str | None = None, aliases: tuple[str, ...] = ()) -> F: ...
     @overload
     def step(
-        self, function: None = None, /, *, name: str | None = None, aliases: tuple[str, ...] = ()
+        self,
+        function: None = None,
+        /,
+        *,
+        name: str | None = None,
+        aliases: tuple[str, ...] = (),
+        single_use: bool = False,
+        on_crash: OnCrash | None = None,
     ) -> Callable[[F], F]: ...
     def step(
         self,
@@ -260,13 +282,21 @@ class Toolbox:
         *,
         name: str | None = None,
         aliases: tuple[str, ...] = (),
+        single_use: bool = False,
+        on_crash: OnCrash | None = None,
     ) -> Any:
         """Make a function a step that `then` may go to; it stays callable as it is.
 
         Args:
             function: the function; a method is registered bound: ``toolbox.step(shop.pay)``.
             name: what states call it, by default the function's name; a partial needs one.
-            aliases: names it had before, so that calls under way find it.
+            aliases: names it had before, the oldest first, so that calls under way find it.
+            single_use: run it once for each time that a call comes to it by `then`, whatever its client sends again:
+                a repeat with the same values and answers gets what the step left, one that comes while it runs an
+                error that says to try again, and one with others an error. `AskAgain` gives it free. What it returns
+                must be annotated, for it is kept, sealed, as long as the call can last.
+            on_crash: when its process ends inside it: ``"refuse"`` (at most once: nobody knows whether it acted, and
+                the call is over) or ``"rerun"`` (at least once, with the same idempotency key).
 
         Raises:
             DefinitionError: the function cannot be a step, or a name is taken.
@@ -275,7 +305,8 @@ class Toolbox:
         def define(function: F) -> F:
             step_name = self._new_name(function, name)
             self._check_aliases(step_name, aliases)
-            self._register(read_step(function, step_name, aliases=tuple(aliases)), function)
+            step = read_step(function, step_name, aliases=tuple(aliases), single_use=single_use, on_crash=on_crash)
+            self._register(step, function)
             return function
 
         return define if function is None else define(function)
@@ -307,6 +338,11 @@ class Toolbox:
     def asking(self, kind: Kind) -> list[str]:
         """The names of the steps that ask a question of this kind, as far as fixed questions and annotations tell."""
         return [name for name, step in self._names.items() if any(item.asks(kind) for item in step.inputs.values())]
+
+    @property
+    def used_once(self) -> list[str]:
+        """The names of the steps that run once in a call."""
+        return [step.name for step in self.steps if step.once is not None]
 
     @property
     def steps(self) -> Collection[Step]:
@@ -353,10 +389,18 @@ class Toolbox:
             raise DefinitionError(f"{what}: the name {name!r} is taken in {self!r} by {holder}; give another: name=...")
 
 
-def _first_step(function: Callable[..., object], name: str, max_rounds: object, version: object) -> Step:
+def _first_step(
+    function: Callable[..., object],
+    name: str,
+    *,
+    max_rounds: object,
+    version: object,
+    single_use: bool = False,
+    on_crash: OnCrash | None = None,
+) -> Step:
     if not _counts(max_rounds, 1) or not _counts(version, 0):
         raise DefinitionError(f"{name}: max_rounds= is a number from 1, and version= a number from 0")
-    return read_step(function, name, may_follow=False)
+    return read_step(function, name, may_follow=False, single_use=single_use, on_crash=on_crash)
 
 
 def _counts(value: object, least: int) -> bool:

@@ -186,7 +186,11 @@ class Walk:
         for ask in waiting:
             question, item = ask.question, ask.item
             if question is None or self.call.client.supports(question.requires):
-                if question is not None and question.kind == "url" and not (self.call.principal or self.call.pages_ok):
+                if (
+                    question is not None
+                    and question.kind == "url"
+                    and not (self.call.principal or self.call.anonymous_ok)
+                ):
                     raise ToolError("A page cannot be opened for somebody whom this server does not know.")
                 left.append(ask)
             elif item.admits_refused:

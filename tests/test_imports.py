@@ -24,11 +24,13 @@ annotations
 sampling questions
 signatures
 inputs
+once
 steps
 content arguments results carriers tools
 responses
-state
-events walk rounds
+sealing state
+events outcomes walk resuming rounds
+single_use
 runner
 testing
 server
@@ -36,7 +38,7 @@ cli
 """
 LAYERS = [line.split() for line in ORDER.split("\n") if line]
 RANK = {name: (layer, place) for layer, names in enumerate(LAYERS) for place, name in enumerate(names)}
-CORE = [name for name in RANK if RANK[name] < RANK["runner"]]
+CORE = [name for name in RANK if RANK[name] < RANK["single_use"]]
 
 DEPENDENCIES = {
     "pydantic": {"pydantic", "pydantic_core", "annotated_types", "typing_extensions", "typing_inspection"},
@@ -140,7 +142,7 @@ def imports(path: Path, *, own: bool = True) -> Iterator[tuple[str, ast.stmt, bo
             yield from ((alias.name, node, node not in top) for alias in node.names)
 
 
-PACKAGES = {"mrtr_tools", "mrtr_tools.server", "mrtr_tools.cli"}
+PACKAGES = {"mrtr_tools", "mrtr_tools.server", "mrtr_tools.single_use", "mrtr_tools.cli"}
 MODULES = modules()
 
 

@@ -311,17 +311,17 @@ def test_a_page_is_opened_for_nobody_where_the_adapter_says_so(by_function: bool
     """Security 22: without a principal a page cannot compare its visitor with whoever made the call."""
     toolbox = one(bool | Refused, ElicitUrl("Open", HOST), by_function=by_function)
 
-    ended = failure(Round(toolbox, Call("go", client=ALL, pages_ok=False)))
+    ended = failure(Round(toolbox, Call("go", client=ALL, anonymous_ok=False)))
 
     assert ended == "A page cannot be opened for somebody whom this server does not know."
-    assert asked(Round(toolbox, Call("go", client=ALL, pages_ok=False, principal="alice"))) == ["x"]
+    assert asked(Round(toolbox, Call("go", client=ALL, anonymous_ok=False, principal="alice"))) == ["x"]
     assert asked(Round(toolbox, Call("go", client=ALL))) == ["x"]
 
 
 def test_what_opens_no_page_needs_nobody_to_be_known():
     toolbox = one(str, Elicit("Who?"))
 
-    assert asked(Round(toolbox, Call("go", client=ALL, pages_ok=False))) == ["x"]
+    assert asked(Round(toolbox, Call("go", client=ALL, anonymous_ok=False))) == ["x"]
 
 
 # What the client can show

@@ -13,7 +13,7 @@ import anyio
 from pydantic import JsonValue
 
 from mrtr_tools.calls import Call, Complete
-from mrtr_tools.events import Finished
+from mrtr_tools.events import Finished, NeedInput
 from mrtr_tools.progress import Progress
 from mrtr_tools.rounds import Round
 from mrtr_tools.runner import play
@@ -58,7 +58,7 @@ async def handle_legacy_call(toolbox: Toolbox, call: Call, push: Push) -> Comple
         event = await play(current)
         if isinstance(event, Finished):
             return event.reply
-        responses = await _ask(event.requests, push)
+        responses = await _ask(event.requests if isinstance(event, NeedInput) else {}, push)
         if isinstance(responses, Complete):
             return responses
         call, progress = replace(call, responses=responses), current.progress

@@ -230,7 +230,7 @@ class Attached:
             method=ctx.method,
             channel=RequestChannel(ctx, self.levels),
             lifespan=ctx.lifespan_context,
-            pages_ok=self.anonymous_ok or ctx.request is None,
+            anonymous_ok=self.anonymous_ok or ctx.request is None,
         )
         if exchange is None or not is_modern(ctx):
             shown = _shown(call, carrier, await handle_legacy_call(self.toolbox, call, pushing(ctx)))

@@ -1,0 +1,83 @@
+"""What runs once in a call, whatever is sent again: what is claimed for it, and what is kept of it.
+
+A client can send a state again, and answer otherwise. So not the state is claimed but the effect: a step by its place
+in the call, and on a tool each round as well. Nothing in here keeps a claim; that is `single_use`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from pydantic import JsonValue
+
+from mrtr_tools.progress import Progress
+from mrtr_tools.values import Codec
+
+__all__ = ["Claim", "OnCrash", "Once", "claim_round", "claim_step"]
+
+OnCrash = Literal["refuse", "rerun"]
+"""What becomes of a step whose process ended inside it: nobody runs it again, or the next who asks for it does."""
+
+ROUND: Final = "round"
+STEP: Final = "step"
+
+
+@dataclass(frozen=True, slots=True)
+class Once:
+    """That a step runs once.
+
+    Attributes:
+        name: what claims call the step: the oldest of its names, so that every build claims the same.
+        result: what the step returns, into JSON and back.
+        on_crash: what becomes of it when its process ends inside it.
+    """
+
+    name: str
+    result: Codec = field(repr=False)
+    on_crash: OnCrash = "refuse"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What must be claimed before a driver goes on.
+
+    Attributes:
+        place: what is claimed, without the server: the call and where it stands. The same in all forks of the call.
+        inputs: a digest of what it would be done with.
+        born: when the call's first state was minted, in seconds since 1970.
+        on_crash: as in `Once`.
+    """
+
+    place: tuple[str, ...]
+    inputs: str
+    born: int
+    on_crash: OnCrash = "refuse"
+
+
+def claim_step(progress: Progress, once: Once) -> Claim:
+    """The claim on the current step, which the call came to by `then` as often as its progress says."""
+    place = (STEP, progress.call, once.name, str(progress.visits.get(once.name, 0)))
+    taken = {
+        "given": progress.given,
+        "defaults": progress.defaults,
+        "carried": progress.carried,
+        "same": sorted(progress.same),
+        "answers": {path: [slot.value, slot.refused] for path, slot in progress.slots.items()},
+    }
+    return Claim(place, _digest(taken), progress.born, once.on_crash)
+
+
+def claim_round(progress: Progress, responses: Mapping[str, JsonValue], on_crash: OnCrash) -> Claim:
+    """The claim on the round that begins with `progress` and these responses, of which only those to open questions
+    count."""
+    place = (ROUND, progress.call, str(progress.rounds))
+    taken = {key: responses[key] for key in progress.open if key in responses}
+    return Claim(place, _digest(taken), progress.born, on_crash)
+
+
+def _digest(taken: Mapping[str, object]) -> str:
+    return hashlib.sha256(json.dumps(taken, sort_keys=True).encode()).hexdigest()[:32]

@@ -1,0 +1,145 @@
+"""What a request goes on with: what the call has so far, or a new beginning.
+
+Progress comes from a build that may not be this one, and may be too old. When it no longer fits, the call begins anew,
+as if neither progress nor answers had come, provided that no function of the author has run in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import cast
+
+from pydantic import JsonValue
+
+from mrtr_tools import responses
+from mrtr_tools.arguments import Given
+from mrtr_tools.calls import Call
+from mrtr_tools.carriers import Carrier
+from mrtr_tools.errors import InvalidState, ToolError
+from mrtr_tools.progress import Progress
+from mrtr_tools.steps import Step
+from mrtr_tools.tools import Toolbox
+
+__all__ = ["Resumed", "carried_values", "resume"]
+
+
+@dataclass(slots=True)
+class Resumed:
+    """Where a round begins.
+
+    Attributes:
+        progress: what the call has.
+        given: the arguments of the call.
+        responses: those that the walk has yet to take.
+        cold: whether they came before their questions were asked.
+    """
+
+    progress: Progress
+    given: Given
+    responses: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    cold: bool = False
+
+
+def resume(
+    toolbox: Toolbox,
+    carrier: Carrier,
+    call: Call,
+    raw: Mapping[str, JsonValue],
+    progress: Progress | None,
+    *,
+    expired: bool,
+) -> Resumed:
+    """Where the round of a request begins.
+
+    Args:
+        toolbox: where the steps are.
+        carrier: what is called.
+        call: the request.
+        raw: the arguments it is called with.
+        progress: what the call has so far; None when it begins. Answers are taken on the way.
+        expired: whether `progress` is genuine but too old.
+
+    Raises:
+        InvalidArguments: the arguments do not fit.
+        InvalidState: `progress` came too late or no longer fits, and a function of the author has run.
+        ToolError: something was refused that must not be, or did not fit too often.
+    """
+    if progress is None:
+        return _begun(carrier, raw, Progress(), call.responses)
+    given = None if expired else _fitting(toolbox, carrier, raw, progress)
+    if given is None:
+        trouble = "expired" if expired else "no_longer_fits"
+        if progress.ran:
+            raise InvalidState(trouble, public=trouble)
+        return _begun(carrier, raw, _anew(progress), {})
+    step = _step(toolbox, carrier, progress)
+    progress.step = step.name if progress.step else ""
+    progress.defaults = carrier.arguments.defaults(given)
+    return Resumed(progress, given, responses.read_responses(progress, step.inputs, call.responses))
+
+
+def carried_values(carrier: Carrier, step: Step, progress: Progress, given: Given) -> dict[str, object]:
+    """The values of a step's parameters before its inputs.
+
+    Raises:
+        ValueError: one is missing, or does not fit its annotation.
+    """
+    if step is carrier.step:
+        return dict(given.values)
+    values: dict[str, object] = {}
+    for name, taken in step.carried.items():
+        if name in progress.carried:
+            values[name] = taken.load(progress.carried[name])
+        elif name in progress.same:
+            values[name] = taken.load(carrier.arguments.dump(given, name))
+        elif name not in step.inputs:
+            if taken.parameter.required:
+                raise ValueError(f"nothing was handed on for {name}")
+            values[name] = taken.parameter.default()
+    return values
+
+
+def _begun(
+    carrier: Carrier, raw: Mapping[str, JsonValue], progress: Progress, given_answers: Mapping[str, JsonValue]
+) -> Resumed:
+    given = carrier.arguments.read(raw, {})
+    progress.version = carrier.version
+    progress.defaults = carrier.arguments.defaults(given)
+    progress.given = given.digest
+    if not carrier.cold_answers:
+        return Resumed(progress, given)
+    cold = {
+        name: given_answers[name]
+        for name, item in carrier.step.inputs.items()
+        if name in given_answers and item.draft is not None and item.draft.kind == "form" and "." not in name
+    }
+    return Resumed(progress, given, cold, cold=True)
+
+
+def _fitting(toolbox: Toolbox, carrier: Carrier, raw: Mapping[str, JsonValue], progress: Progress) -> Given | None:
+    """The arguments, when progress that another build may have made can go on in this one."""
+    try:
+        given = carrier.arguments.read(raw, progress.defaults)
+        step = toolbox.step_named(progress.step) if progress.step else carrier.step
+        follows = step is not None and (not progress.step or step.may_follow)
+        if follows and progress.version == carrier.version and given.digest == progress.given:
+            if progress.step:
+                carried_values(carrier, cast("Step", step), progress, given)
+            return given
+    except (ToolError, ValueError):
+        pass
+    return None
+
+
+def _step(toolbox: Toolbox, carrier: Carrier, progress: Progress) -> Step:
+    return cast("Step", toolbox.step_named(progress.step)) if progress.step else carrier.step
+
+
+def _anew(progress: Progress) -> Progress:
+    """A call that begins anew: its id stays, no key that was sent before is sent again, and no round is counted
+    twice."""
+    fresh = Progress(progress.call, rounds=progress.rounds, used=dict(progress.used))
+    for question in progress.open.values():
+        fresh.used[question.path] = fresh.used.get(question.path, 0) + 1
+    return fresh
