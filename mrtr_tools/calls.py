@@ -78,7 +78,7 @@ class Call:
         method: the protocol method: ``tools/call``, ``prompts/get`` or ``resources/read``.
         channel: the way back while the request is served, or None.
         lifespan: what the server's lifespan gave, for `Context.lifespan`.
-        anonymous_ok: whether a page may be opened for somebody who is not authenticated.
+        anonymous_ok: whether somebody who is not authenticated may be sent to a page, or use something once.
         digest: the `arguments_digest` of the arguments.
 
     Raises:

@@ -26,6 +26,7 @@ from mrtr_tools.input_requests import Root, Sampled
 from mrtr_tools.keys import TESTING_KEY, read_key
 from mrtr_tools.marks import Refused
 from mrtr_tools.runner import handle_call
+from mrtr_tools.single_use import Ledger, MemoryClaims
 from mrtr_tools.state import StateSigner
 from mrtr_tools.tools import Toolbox
 
@@ -116,7 +117,9 @@ class Conversation:
             self.call.method,
         )
         self.rounds += 1
-        self.reply = await handle_call(self.player.toolbox, call, self.player.signer, self._note)
+        self.reply = await handle_call(
+            self.player.toolbox, call, self.player.signer, self._note, ledger=self.player.ledger
+        )
         for key, request in self.open.items():
             self.questions.append(key)
             self.messages[key] = _text(request)
@@ -147,12 +150,17 @@ class Player:
         capabilities: what the client declares, a `ClientCapabilities` object.
         principal: who calls.
         signer: mints the states; to test what expires, give one with a clock of your own and `TESTING_KEYS`.
+        ledger: keeps what is used once; one in memory unless given.
     """
 
     toolbox: Toolbox
     capabilities: Mapping[str, JsonValue] = field(default_factory=lambda: EVERYTHING)
     principal: str | None = None
     signer: StateSigner = field(default_factory=lambda: StateSigner(TESTING_KEYS, "testing"))
+    ledger: Ledger | None = None
+
+    def __post_init__(self) -> None:
+        self.ledger = self.ledger or Ledger(MemoryClaims(), self.signer)
 
     async def start(self, tool: str, arguments: Mapping[str, JsonValue] | None = None) -> Conversation:
         """Send the first round of a call; the arguments are as in `play_async`.

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ipaddress
+import sqlite3
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,9 +17,11 @@ from mrtr_tools.cli.loading import load_toolbox
 from mrtr_tools.errors import DefinitionError
 from mrtr_tools.keys import VARIABLE, InvalidKey, generate_key, keys_from_environment, keys_from_file
 from mrtr_tools.server import run_http, run_stdio
-from mrtr_tools.tools import Toolbox
+from mrtr_tools.server.claiming import claims_at
+from mrtr_tools.single_use import MemoryClaims
 
 if TYPE_CHECKING:
+    from mrtr_tools.server.claiming import Claims
     from mrtr_tools.server.signing import Keys
 
 __all__ = ["run"]
@@ -46,10 +51,17 @@ def run(
     ] = None,
     anonymous_ok: Annotated[
         bool,
-        typer.Option("--anonymous-ok", help="With --http: let tools open pages for callers nobody has identified."),
+        typer.Option(
+            "--anonymous-ok",
+            help="With --http: let tools open pages, or be of single use, for callers nobody has identified.",
+        ),
     ] = False,
     keys_file: Annotated[
         Path | None, typer.Option(metavar="PATH", help=f"A file of keys, mode 600; goes before {VARIABLE}.")
+    ] = None,
+    claims: Annotated[
+        str | None,
+        typer.Option(metavar="PATH|URL", help="Where tools of single use note that they ran: a file, or redis://..."),
     ] = None,
 ) -> None:
     """Serve the tools of a file over stdio or HTTP.
@@ -60,42 +72,51 @@ def run(
     if not http and (host or port is not None or allow_host or anonymous_ok):
         raise Stop("--host, --port, --allow-host and --anonymous-ok go with --http")
     host = host or LOOPBACK
-    keys = _keys(keys_file)
+    keys, kept = _keys(keys_file), _claims(claims)
     if http and keys is None:
         keys = _made_key(host)
-    if http and not allow_host and not is_loopback(host):
+        kept = kept or MemoryClaims()
+    if http:
+        _check_names(host, allow_host)
+    toolbox = load_toolbox(target)
+    if http:
+        port = PORT if port is None else port
+        serve = partial(run_http, toolbox, host=host, port=port, allowed_hosts=allow_host, anonymous_ok=anonymous_ok)
+        ready = f"{toolbox.name} will be at http://{f'[{host}]' if ':' in host else host}:{port}/mcp" if port else ""
+    else:
+        serve = partial(run_stdio, toolbox)
+        hint = f"{toolbox.name} waits for an MCP client on stdin. To call a tool: mrtr-tools call {target} TOOL"
+        ready = hint if sys.stdin.isatty() else ""
+    _run(partial(serve, keys=keys, claims=kept), ready)
+
+
+def _run(serve: Callable[[], None], ready: str) -> None:
+    try:
+        if ready:
+            _say(ready)
+        serve()
+    except KeyboardInterrupt:
+        raise Stop("", INTERRUPTED) from None
+    except DefinitionError as error:
+        raise Stop(f"{error} (on the command line: --anonymous-ok, --claims)") from None
+    except SystemExit as exit_:  # uvicorn has logged why
+        if exit_.code:
+            raise Stop("Could not serve there; the reason is above", FAILED) from None
+
+
+def _check_names(host: str, allow_host: list[str] | None) -> None:
+    if not allow_host and not is_loopback(host):
         raise Stop(
             f"Serving on {host} lets other machines in: say by which name they call this one, "
             "--allow-host mcp.example.com, or a web page could reach it by a name of its own"
         )
-    toolbox = load_toolbox(target)
+
+
+def _claims(given: str | None) -> Claims | None:
     try:
-        if http:
-            _serve_http(toolbox, host, PORT if port is None else port, keys, allow_host, anonymous_ok=anonymous_ok)
-        else:
-            _serve_stdio(toolbox, target, keys)
-    except KeyboardInterrupt:
-        raise Stop("", INTERRUPTED) from None
-
-
-def _serve_stdio(toolbox: Toolbox, target: str, keys: Keys | None) -> None:
-    if sys.stdin.isatty():
-        _say(f"{toolbox.name} waits for an MCP client on stdin. To call a tool: mrtr-tools call {target} TOOL")
-    run_stdio(toolbox, keys=keys)
-
-
-def _serve_http(
-    toolbox: Toolbox, host: str, port: int, keys: Keys | None, allow_host: list[str] | None, *, anonymous_ok: bool
-) -> None:
-    if port:
-        _say(f"{toolbox.name} will be at http://{f'[{host}]' if ':' in host else host}:{port}/mcp")
-    try:
-        run_http(toolbox, host=host, port=port, keys=keys, allowed_hosts=allow_host, anonymous_ok=anonymous_ok)
-    except DefinitionError as error:
-        raise Stop(f"{error} (on the command line: --anonymous-ok)") from None
-    except SystemExit as exit_:  # uvicorn has logged why
-        if exit_.code:
-            raise Stop(f"Could not serve on {host}, port {port}; the reason is above", FAILED) from None
+        return None if given is None else claims_at(given)
+    except (ImportError, OSError, ValueError, sqlite3.Error) as error:
+        raise Stop(f"--claims {given}: {error}") from None
 
 
 def _keys(file: Path | None) -> Keys | None:

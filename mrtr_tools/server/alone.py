@@ -12,18 +12,22 @@ from mcp.shared.exceptions import MCPError
 
 from mrtr_tools.server.clients import Request
 from mrtr_tools.server.sdk import Attached
+from mrtr_tools.single_use import Ledger
 from mrtr_tools.state import StateSigner
 from mrtr_tools.tools import Toolbox
 
 __all__ = ["server_for"]
 
 
-def server_for(toolbox: Toolbox, signer: StateSigner, *, anonymous_ok: bool = False) -> Server[Any]:
+def server_for(
+    toolbox: Toolbox, signer: StateSigner, *, ledger: Ledger | None = None, anonymous_ok: bool = False
+) -> Server[Any]:
     """A server of the SDK that has nothing but this toolbox, and says so: a kind that is not there has no methods.
 
     Args:
         toolbox: what to serve.
         signer: of its states.
+        ledger: keeps what is used once.
         anonymous_ok: see `attach`.
     """
     prompts, resources = bool(toolbox.prompts), bool(toolbox.resources)
@@ -43,7 +47,7 @@ def server_for(toolbox: Toolbox, signer: StateSigner, *, anonymous_ok: bool = Fa
         on_list_resource_templates=_no_templates if resources else None,
         on_read_resource=_unknown_resource if resources else None,
     )
-    Attached(toolbox, server, signer, "subject", anonymous_ok).install()
+    Attached(toolbox, server, signer, "subject", anonymous_ok, ledger).install()
     return server
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import logging
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, cast
@@ -11,6 +12,8 @@ from typing import TYPE_CHECKING, Final, cast
 import anyio
 
 from mrtr_tools.errors import DefinitionError
+from mrtr_tools.keys import VARIABLE
+from mrtr_tools.server.claiming import Claims, starting_ledger
 from mrtr_tools.server.middleware import TooLargeAsJson, TrimmedHeaders
 from mrtr_tools.server.signing import TTL, Keys, starting_signer
 from mrtr_tools.server.stdio import serve_stdio
@@ -37,6 +40,7 @@ def run_stdio(
     keys: Keys | None = None,
     audience: str | None = None,
     ttl: float = TTL,
+    claims: Claims | None = None,
     max_request: int = MAX_REQUEST,
 ) -> None:
     """Serve one client over stdin and stdout until it closes stdin. What steps print goes to stderr.
@@ -46,16 +50,21 @@ def run_stdio(
         keys: sign states, the current one first; by default `MRTR_TOOLS_KEYS`, else a key that ends with this process.
         audience: keeps the states of different servers apart; by default the toolbox's name.
         ttl: seconds that a state lives.
+        claims: where it is kept that a step with ``single_use=True`` ran, see `http_app`; by default in memory where
+            the key ends with this process.
         max_request: bytes that one line may have. A longer one is answered with an error.
 
     Raises:
+        DefinitionError: a step is of single use, there are keys that outlive the process, and no `claims`.
         InvalidKey: a key cannot be used.
     """
+    ends_with_process = keys is None and VARIABLE not in os.environ
     signer = starting_signer(toolbox, keys, audience=audience, ttl=ttl, make_key=True)
+    ledger = starting_ledger(toolbox, signer, claims, ends_with_process=ends_with_process)
     from mrtr_tools.server.alone import server_for
 
     with suppress(KeyboardInterrupt):  # a person at a terminal stops it so
-        anyio.run(serve_stdio, server_for(toolbox, signer), max_request)
+        anyio.run(serve_stdio, server_for(toolbox, signer, ledger=ledger), max_request)
 
 
 def run_http(
@@ -66,6 +75,7 @@ def run_http(
     keys: Keys | None = None,
     audience: str | None = None,
     ttl: float = TTL,
+    claims: Claims | None = None,
     allowed_hosts: Sequence[str] | None = None,
     allowed_origins: Sequence[str] | None = None,
     max_request: int = MAX_REQUEST,
@@ -80,13 +90,14 @@ def run_http(
         keys: see `http_app`, as for all that follows.
         audience: see there.
         ttl: see there.
+        claims: see there.
         allowed_hosts: see there; must be given unless `host` is this machine alone.
         allowed_origins: see there.
         max_request: see there.
         anonymous_ok: see there.
 
     Raises:
-        DefinitionError: a step opens a page, and `anonymous_ok` is not given.
+        DefinitionError: a step opens a page or is of single use, and `anonymous_ok` or `claims` is not given.
         InvalidKey: there are no keys, or one cannot be used.
         ValueError: `allowed_hosts` is missing.
     """
@@ -100,6 +111,7 @@ def run_http(
         keys=keys,
         audience=audience,
         ttl=ttl,
+        claims=claims,
         allowed_hosts=allowed_hosts,
         allowed_origins=allowed_origins,
         max_request=max_request,
@@ -116,6 +128,7 @@ def http_app(
     keys: Keys | None = None,
     audience: str | None = None,
     ttl: float = TTL,
+    claims: Claims | None = None,
     allowed_hosts: Sequence[str] | None = None,
     allowed_origins: Sequence[str] | None = None,
     max_request: int = MAX_REQUEST,
@@ -131,24 +144,28 @@ def http_app(
         keys: sign states, the current one first; by default `MRTR_TOOLS_KEYS`. All processes of a server share them.
         audience: keeps the states of different servers apart; by default the toolbox's name.
         ttl: seconds that a state lives.
+        claims: where it is kept that a step with ``single_use=True`` ran, for all processes of the server to see: a
+            file (SQLite) on one machine, ``redis://...`` for several, or a `ClaimStore`.
         allowed_hosts: the values of the `Host` header to serve, such as ``mcp.example.com``, with ``:*`` for any port;
             by default those of this machine.
         allowed_origins: the values of the `Origin` header to serve, such as ``https://example.com``; by default those
             of this machine, or none when there are `allowed_hosts`. Programs send no such header and are served.
         max_request: bytes that the body of a request may have. A larger one gets 413.
-        anonymous_ok: let steps open pages (`ElicitUrl`) although callers are not authenticated here. Whoever is sent
-            the link then acts in the call of whoever sent it; so only where all who reach the server are one person.
-            To authenticate callers, `attach` the toolbox to an `MCPServer` with ``auth=``.
+        anonymous_ok: let steps open pages (`ElicitUrl`), and be of single use, although callers are not authenticated
+            here. Whoever is sent the link then acts in the call of whoever sent it, and whoever has a state gets what
+            its call left; so only where all who reach the server are one person. To authenticate callers, `attach`
+            the toolbox to an `MCPServer` with ``auth=``.
 
     Raises:
-        DefinitionError: a step opens a page, and `anonymous_ok` is not given.
+        DefinitionError: a step opens a page or is of single use, and `anonymous_ok` or `claims` is not given.
         InvalidKey: there are no keys, or one cannot be used.
         TypeError: one text was given in place of a list.
     """
     hosts = _listed("allowed_hosts", allowed_hosts, LOOPBACK_HOSTS)
     origins = _listed("allowed_origins", allowed_origins, LOOPBACK_ORIGINS if allowed_hosts is None else ())
-    _check_pages(toolbox, anonymous_ok=anonymous_ok)
+    _check_anonymous(toolbox, anonymous_ok=anonymous_ok)
     signer = starting_signer(toolbox, keys, audience=audience, ttl=ttl)
+    ledger = starting_ledger(toolbox, signer, claims)
     _log.warning(
         "%s: callers over HTTP are not authenticated; whoever has a state and its arguments can go on with the call",
         toolbox.name,
@@ -158,7 +175,7 @@ def http_app(
     from mrtr_tools.server.alone import server_for
 
     allowed = TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=origins)
-    app = server_for(toolbox, signer, anonymous_ok=anonymous_ok).streamable_http_app(
+    app = server_for(toolbox, signer, ledger=ledger, anonymous_ok=anonymous_ok).streamable_http_app(
         transport_security=allowed, max_request_body_size=max_request
     )
     app.add_middleware(TooLargeAsJson, limit=max_request)
@@ -166,14 +183,16 @@ def http_app(
     return app
 
 
-def _check_pages(toolbox: Toolbox, *, anonymous_ok: bool) -> None:
-    """Refuse to open pages for nobody in particular: somebody else may be sent the link, and sign in for the caller."""
-    steps = dict.fromkeys(toolbox.asking("url"))
-    if steps and not anonymous_ok:
-        raise DefinitionError(
-            f"{toolbox.name}: {', '.join(steps)} ask to open a page, and over HTTP nobody knows for whom: attach the "
-            "toolbox to an MCPServer with auth=, or give anonymous_ok=True where all callers are one person"
-        )
+def _check_anonymous(toolbox: Toolbox, *, anonymous_ok: bool) -> None:
+    """Refuse what must be for somebody in particular: of a page somebody else may be sent the link, and sign in for the
+    caller; and what is used once would be used by whoever has the state."""
+    wrong = {"ask to open a page": dict.fromkeys(toolbox.asking("url")), "may run once in a call": toolbox.used_once}
+    for what, steps in wrong.items():
+        if steps and not anonymous_ok:
+            raise DefinitionError(
+                f"{toolbox.name}: {', '.join(steps)} {what}, and over HTTP nobody knows for whom: attach the toolbox "
+                "to an MCPServer with auth=, or give anonymous_ok=True where all callers are one person"
+            )
 
 
 def _listed(name: str, given: Sequence[str] | None, default: Sequence[str]) -> list[str]:

@@ -33,6 +33,7 @@ from mrtr_tools.errors import DefinitionError, RequestError
 from mrtr_tools.runner import handle_call
 from mrtr_tools.server import wire
 from mrtr_tools.server.channel import RequestChannel
+from mrtr_tools.server.claiming import Claims, starting_ledger
 from mrtr_tools.server.clients import Request, client_of, is_initialized, is_modern
 from mrtr_tools.server.hosts import Host, sdk_server
 from mrtr_tools.server.legacy import handle_legacy_call
@@ -41,6 +42,7 @@ from mrtr_tools.server.listing import LISTS, own_names
 from mrtr_tools.server.principals import Principal, current_principal
 from mrtr_tools.server.pushing import pushing
 from mrtr_tools.server.signing import TTL, Keys, starting_signer
+from mrtr_tools.single_use import Ledger
 from mrtr_tools.state import StateSigner
 from mrtr_tools.tools import Toolbox
 
@@ -62,6 +64,7 @@ def attach(
     ttl: float = TTL,
     signer: StateSigner | None = None,
     principal: Principal = "subject",
+    claims: Claims | None = None,
     anonymous_ok: bool = False,
 ) -> None:
     """Serve a toolbox beside what `server` serves already. Several can be attached, after its middlewares are there.
@@ -79,13 +82,15 @@ def attach(
         signer: in place of the three above.
         principal: what of an access token says who is calling, see `principals.Principal`. One without a subject is
             refused unless this says otherwise, for all who share a client would be one person.
-        anonymous_ok: let steps open pages (`ElicitUrl`) for callers over HTTP who are not authenticated; else such a
-            call ends with a tool error. Over stdio there is one caller, who started the server.
+        claims: where it is kept that a step with ``single_use=True`` ran, see `http_app`.
+        anonymous_ok: let steps open pages (`ElicitUrl`), and be of single use, for callers over HTTP who are not
+            authenticated; else such a call ends with a tool error. Over stdio there is one caller, who started the
+            server.
 
     Raises:
         InvalidKey: there are no keys, or one cannot be used.
-        DefinitionError: an `MCPServer` has something of the same name. One that comes later, or that another server
-            has, is found when it is listed.
+        DefinitionError: a step is of single use, and there are no `claims`; or an `MCPServer` has something of the same
+            name. One that comes later, or that another server has, is found when it is listed.
     """
     host = sdk_server(server)
     for method, each in LISTS.items():
@@ -97,7 +102,8 @@ def attach(
                 raise DefinitionError(each.clash(name, host.name))
     if signer is None:
         signer = starting_signer(toolbox, keys, audience=audience, ttl=ttl)
-    Attached(toolbox, host, signer, principal, anonymous_ok).install()
+    ledger = starting_ledger(toolbox, signer, claims)
+    Attached(toolbox, host, signer, principal, anonymous_ok, ledger).install()
 
 
 @dataclass(slots=True)
@@ -129,7 +135,8 @@ class Attached:
         server: where.
         signer: of its states.
         principal: what of an access token says who is calling.
-        anonymous_ok: whether pages may be opened for callers over HTTP who are not authenticated.
+        anonymous_ok: whether callers over HTTP who are not authenticated may be sent to pages, and use things once.
+        ledger: keeps what is used once; None where nothing is.
         levels: what older clients want to hear.
     """
 
@@ -138,6 +145,7 @@ class Attached:
     signer: StateSigner
     principal: Principal
     anonymous_ok: bool = False
+    ledger: Ledger | None = None
     levels: Levels = field(default_factory=Levels, repr=False)
 
     def install(self) -> None:
@@ -235,7 +243,7 @@ class Attached:
         if exchange is None or not is_modern(ctx):
             shown = _shown(call, carrier, await handle_legacy_call(self.toolbox, call, pushing(ctx)))
             return methods.serialize_server_result(ctx.method, ctx.protocol_version, shown)
-        result = _shown(call, carrier, await handle_call(self.toolbox, call, self.signer))
+        result = _shown(call, carrier, await handle_call(self.toolbox, call, self.signer, ledger=self.ledger))
         exchange.goes = result.pop("requestState", None)
         meta = cast("dict[str, JsonValue]", result.get("_meta") or {})
         return {**result, "_meta": {types.SERVER_INFO_META_KEY: self._server_info, **meta}}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Awaitable
 from typing import Any, Final, cast
 
-from redis.asyncio import Redis
+from anyio import to_thread
+from redis import Redis
 
 __all__ = ["RedisClaims"]
 
@@ -42,7 +42,7 @@ class RedisClaims:
     """
 
     def __init__(self, url: str, *, prefix: str = "mrtr_tools:claims:") -> None:
-        self._redis: Any = cast("Any", Redis).from_url(url, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE)
+        self._redis: Any = Redis.from_url(url, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE)
         self._prefix = prefix
 
     def __repr__(self) -> str:
@@ -61,7 +61,7 @@ class RedisClaims:
         return await self._eval(_REMOVE, name, old) == 1
 
     async def _eval(self, script: str, name: str, *values: bytes | int) -> object:
-        return await cast("Awaitable[object]", self._redis.eval(script, 1, self._prefix + name, *values))
+        return await to_thread.run_sync(self._redis.eval, script, 1, self._prefix + name, *values)
 
 
 def _milliseconds(seconds: float) -> int:
