@@ -227,7 +227,7 @@ class Round:
     def _run_once(self, step: Step, once: Once, values: Mapping[str, object]) -> Event:
         if not (self.call.principal or self.call.anonymous_ok):
             raise ToolError("This cannot be done for somebody whom this server does not know.")
-        if not self.progress.rounds:  # the same request may come again as another call, and nobody could tell
+        if not self.progress.born:  # the same request may come again as another call, and nobody could tell
             self._count_round()
             return HandBack()
         return replace(self._run(step, values), claim=claim_step(self.progress, once))

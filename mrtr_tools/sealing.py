@@ -65,7 +65,7 @@ class Sealer:
             raise ValueError("no key here has sealed it")
         try:
             return cipher_of(self._seals[key_id], salt).decrypt(NONCE, rest, context)
-        except InvalidTag:
+        except (InvalidTag, ValueError):  # the latter where there is no tag
             raise ValueError("it was changed, or sealed for something else") from None
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Final, cast
 
 import anyio
@@ -94,6 +94,10 @@ class Conversation:
     def is_error(self) -> bool:
         """Whether the call ended with a tool error."""
         return isinstance(self.reply, Complete) and self.reply.is_error
+
+    def fork(self) -> Conversation:
+        """The same call from here on once more: a client can send a state twice, and answer otherwise."""
+        return replace(self, questions=list(self.questions), ran=list(self.ran), messages=dict(self.messages))
 
     async def send(self, responses: Mapping[str, JsonValue]) -> None:
         """Send the next round with these raw ``inputResponses``.

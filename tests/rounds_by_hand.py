@@ -38,7 +38,9 @@ def again(
 ) -> Round:
     """The next round of the call, on another machine, perhaps of another build."""
     call = replace(machine.call, responses=responses or {}, state="state", client=client)
-    return Round(toolbox or machine.toolbox, call, through_json(machine.progress), expired=expired)
+    progress = through_json(machine.progress)
+    progress.born = progress.born or 1  # as when its first state is minted
+    return Round(toolbox or machine.toolbox, call, progress, expired=expired)
 
 
 def run(machine: Round) -> Event:

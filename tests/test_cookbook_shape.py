@@ -32,7 +32,7 @@ PUBLIC = {
     "mrtr_tools": set(mrtr_tools.__all__),
     "mrtr_tools.content": {"Audio", "Embedded", "Image"},
     "mrtr_tools.server": {"run_stdio", "run_http", "http_app", "attach"},
-    "mrtr_tools.testing": {"Player", "in_turn"},
+    "mrtr_tools.testing": {"Conversation", "Player", "in_turn"},
 }
 
 

@@ -172,6 +172,7 @@ def test_promise_11_a_step_leaves_nothing_of_the_one_before_but_the_names_used()
     (pin,) = [item.pin for item in machine.step.inputs.values()]
     plain: dict[str, JsonValue] = {
         "call": machine.progress.call,
+        "born": machine.progress.born,
         "step": "end",
         "n": 1,
         "ran": True,

@@ -265,6 +265,7 @@ def test_a_result_is_kept_through_its_annotation():
     asked(machine)
     first, second = again(machine, {"ok": YES}), again(machine, {"ok": YES})
     outcome = left(first)
+    assert outcome is not None
     assert outcome == {"done": {"total": 5}}
     event, _ = claimed(second)
     second.restore(outcome, once(event))
@@ -296,6 +297,7 @@ def test_an_error_is_kept_as_its_text(error: Exception, text: str):
     assert outcome == {"error": text}
     repeat = again(machine, {"ok": YES})
     event, _ = claimed(repeat)
+    assert outcome is not None
     repeat.restore(outcome, once(event))
     ended = repeat.next_event()
     assert isinstance(ended, Finished)
@@ -468,7 +470,7 @@ def test_what_a_step_of_single_use_returns_must_be_annotated():
     with definition_refused("pay", "single_use=True", "-> str"):
 
         @toolbox.step(single_use=True)
-        def pay():  # type: ignore[no-untyped-def]
+        def pay():
             return "paid"
 
 
@@ -477,7 +479,7 @@ def test_what_a_step_of_single_use_returns_must_go_through_json():
     with definition_refused("pay", "single_use=True", "cannot travel"):
 
         @toolbox.step(single_use=True)
-        def pay() -> threading.Lock:  # type: ignore[valid-type]
+        def pay() -> threading.Lock:
             return threading.Lock()
 
 

@@ -62,6 +62,7 @@ async def handle_legacy_call(toolbox: Toolbox, call: Call, push: Push) -> Comple
         if isinstance(responses, Complete):
             return responses
         call, progress = replace(call, responses=responses), current.progress
+        progress.born = progress.born or 1  # it is kept here, and nobody can send it again
 
 
 async def _ask(requests: Mapping[str, Mapping[str, JsonValue]], push: Push) -> dict[str, JsonValue] | Complete:

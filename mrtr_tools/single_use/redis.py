@@ -42,7 +42,8 @@ class RedisClaims:
     """
 
     def __init__(self, url: str, *, prefix: str = "mrtr_tools:claims:") -> None:
-        self._redis: Any = Redis.from_url(url, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE)
+        redis: Any = Redis  # its options have no types
+        self._redis = redis.from_url(url, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE)
         self._prefix = prefix
 
     def __repr__(self) -> str:

@@ -225,3 +225,9 @@ def test_a_page_to_visit_is_shown_and_taken_only_by_consent(command, scripted):
     assert "--answer q=@accept   (once you have opened https://example.com/\\x1b]8;;)" in missing.stderr
     assert (done.returncode, done.stdout) == (0, "done\n")
     assert scripted.calls[1]["inputResponses"] == {"q": {"action": "accept"}}
+
+
+def test_a_tool_of_single_use_is_called_like_any_other(run):
+    done = run("call", "cookbook/use_once.py", "redeem_voucher", "code=SPRING", "--answer", "ok=yes")
+
+    assert (done.returncode, done.stdout) == (0, "Redeemed SPRING: there are 10 EUR in your wallet\n")

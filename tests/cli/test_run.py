@@ -167,3 +167,32 @@ def test_without_the_extra_one_line_says_what_to_install():
 
 def test_the_version_is_shown(command):
     assert command("--version").stdout.startswith("mrtr-tools")
+
+
+# What is used once
+
+
+def test_a_server_that_lasts_must_be_told_where_claims_are_kept(command, tmp_path):
+    keys = tmp_path / "keys"
+    keys.write_text(generate_key())
+    keys.chmod(0o600)
+    recipe = str(ROOT / "cookbook" / "use_once.py")
+
+    told = command("run", recipe, "--keys-file", str(keys)).stderr
+    assert "redeem_voucher may run once in a call" in told
+    assert "--claims" in told
+    assert "anonymous_ok=True" in command("run", recipe, "--http", "--keys-file", str(keys)).stderr
+    done = command("run", recipe, "--keys-file", str(keys), "--claims", str(tmp_path / "claims"))
+    assert (done.returncode, done.stdout) == (0, "")
+    assert (tmp_path / "claims").exists()
+
+
+def test_a_place_for_claims_that_cannot_be_used_is_named(command, tmp_path):
+    (tmp_path / "notes").write_text("these are notes, and many of them, and no database at all")
+    recipe = str(ROOT / "cookbook" / "use_once.py")
+
+    for place, word in [("http://host", "redis://"), (str(tmp_path / "no" / "claims"), "No such file")]:
+        done = command("run", recipe, "--claims", place)
+        assert done.returncode == 2
+        assert word in done.stderr
+    assert "not a database" in command("run", recipe, "--claims", str(tmp_path / "notes")).stderr
