@@ -80,6 +80,8 @@ class Progress:
         misfits: how often an answer did not fit, by path.
         used: how many wire keys were used up, by path.
         visits: how often the call went on to a step that runs once, by its oldest name.
+        moves: how often a round ended without a question.
+        moves_in_a_row: how often since the last question.
     """
 
     call: str = field(default_factory=new_call_id)
@@ -99,6 +101,8 @@ class Progress:
     misfits: dict[str, int] = field(default_factory=_new_dict)
     used: dict[str, int] = field(default_factory=_new_dict)
     visits: dict[str, int] = field(default_factory=_new_dict)
+    moves: int = 0
+    moves_in_a_row: int = 0
 
     @property
     def is_bare(self) -> bool:
@@ -159,6 +163,8 @@ _PLAIN: Final[dict[str, type]] = {
     "misfits": dict,
     "used": dict,
     "visits": dict,
+    "moves": int,
+    "moves_in_a_row": int,
 }
 
 

@@ -12,6 +12,9 @@ says and reports back:
     HandBack   ->  keep round.progress; the next round begins at once
     Finished   ->  send event.reply
 
+A driver that has too much to do may call `round.hand_back()` after a step went on by `then`; the next event is then a
+`HandBack`, where that is allowed.
+
 What runs once (`single_use=True`) is claimed by the driver before it goes on: the round where `round.claim` is set, a
 step where `RunStep.claim` is. Whoever claims it keeps `round.outcome()`, and whoever comes second does nothing and
 reports with `round.restore(outcome)`.
@@ -37,7 +40,8 @@ The promises:
    answers.
 6. What this request's client did not declare is not asked: `Refused("unsupported")` where admitted, else
    `MissingCapability`. A group's fixed questions are checked before its functions run.
-7. At most `max_rounds` times ``input_required`` a call, and 1000 functions a round.
+7. At most `max_rounds` times ``input_required`` a call, and 1000 functions a round. A driver moves a call on only
+   after a `then`, at most 2 times in a row and 3 in all.
 8. Progress that expired or no longer fits this build: as if neither it nor the answers had come (the call id stays)
    when no function of the author has run, else `InvalidState` that says so.
 9. Handed-on values and answers pass through JSON and the annotation at once, question or not; steps share no objects.
@@ -75,6 +79,8 @@ from mrtr_tools.walk import Ask, Walk
 __all__ = ["Round"]
 
 MAX_FUNCTIONS: Final = 1000
+MAX_MOVES: Final = 3
+MAX_MOVES_IN_A_ROW: Final = 2
 NOTHING_GIVEN: Final = Given({}, (), "", {})
 
 
@@ -114,6 +120,7 @@ class Round:
         self._digests: dict[int, tuple[object, str]] = {}
         self._skipped: set[str] = set()
         self._asks_again = False
+        self._went = False
         once = self.carrier.step.once if self.carrier.single_use and progress is not None else None
         self.claim = claim_round(self.progress, call.responses, once.on_crash) if once is not None else None
         try:
@@ -143,6 +150,7 @@ class Round:
             MissingCapability: a question must be asked that this request's client cannot show.
         """
         if self._event is None:
+            self._went = False
             try:
                 self._event = self._next()
             except ToolError as error:
@@ -228,9 +236,28 @@ class Round:
         if not (self.call.principal or self.call.anonymous_ok):
             raise ToolError("This cannot be done for somebody whom this server does not know.")
         if not self.progress.born:  # the same request may come again as another call, and nobody could tell
-            self._count_round()
-            return HandBack()
+            return self._move()
         return replace(self._run(step, values), claim=claim_step(self.progress, once))
+
+    def hand_back(self) -> bool:
+        """Let the call go on in another request, perhaps on another machine; only after a step went on by `then`.
+
+        Returns:
+            Whether it does. It does not when it was moved 2 times in a row, or 3 times in all, or when a question could
+            not be asked any more.
+        """
+        progress = self.progress
+        is_free = progress.moves < MAX_MOVES and progress.moves_in_a_row < MAX_MOVES_IN_A_ROW
+        if self._went and is_free and progress.rounds + 1 < self.carrier.max_rounds:
+            self._event = self._move()
+            return True
+        return False
+
+    def _move(self) -> HandBack:
+        self._count_round()
+        self.progress.moves += 1
+        self.progress.moves_in_a_row += 1
+        return HandBack()
 
     def _count_round(self) -> None:
         if self.progress.rounds >= self.carrier.max_rounds:
@@ -264,6 +291,7 @@ class Round:
     def _ask(self, asks: Sequence[Ask]) -> NeedInput:
         nothing_to_keep = self.carrier.cold_answers and self.call.state is None and self.progress.is_bare
         self._count_round()
+        self.progress.moves_in_a_row = 0
         opened: dict[str, Open] = {}
         requests: dict[str, Mapping[str, JsonValue]] = {}
         for ask in asks:
@@ -334,6 +362,7 @@ class Round:
         self._withdraw(())
         self.progress.slots, self.progress.why, self.progress.misfits = {}, {}, {}
         self._responses, self._cold = {}, False
+        self._went = True
 
     def _ask_again(self, step: Step, reasons: Mapping[str, str]) -> None:
         inside = "" if step is self.step else step.name

@@ -8,7 +8,8 @@ import inspect
 import logging
 import types
 from collections.abc import Awaitable, Callable, Generator, Sequence
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import Any
 
 from anyio import get_cancelled_exc_class, to_thread
 
@@ -16,14 +17,14 @@ from mrtr_tools.calls import Call, Complete, InputRequired, Reply
 from mrtr_tools.errors import Busy, InvalidState, RequestError, ToolError
 from mrtr_tools.events import FAILED, Event, Finished, HandBack, NeedInput, RunStep
 from mrtr_tools.marks import Then, watched
-from mrtr_tools.once import Claim, Once
+from mrtr_tools.once import Claim
 from mrtr_tools.outcomes import Outcome
 from mrtr_tools.rounds import Round
 from mrtr_tools.single_use.ledger import Ledger
 from mrtr_tools.state import StateSigner, describe
 from mrtr_tools.tools import Toolbox
 
-__all__ = ["Claiming", "Observer", "at_once", "handle_call", "play"]
+__all__ = ["Act", "Claiming", "Observer", "handle_call", "play"]
 
 _log = logging.getLogger("mrtr_tools")
 
@@ -32,7 +33,8 @@ Observer = Callable[[Event], object]
 """Told of every event before it is acted on: of each function of the author before it runs, and of the end."""
 
 
-Claiming = Callable[[Claim, Callable[[], Awaitable[Outcome | None]]], Awaitable[Outcome | None]]
+Act = Callable[[], Awaitable[Outcome | None]]
+Claiming = Callable[[Claim, Act], Awaitable[Outcome | None]]
 """Does what is claimed and gives None, or gives what came of it before; see `Ledger.once`."""
 
 
@@ -43,6 +45,7 @@ async def handle_call(
     observer: Observer | None = None,
     *,
     ledger: Ledger | None = None,
+    is_busy: Callable[[], bool] | None = None,
 ) -> Reply:
     """Play one round of a call, remembering nothing but what is used once.
 
@@ -52,6 +55,8 @@ async def handle_call(
         signer: opens its state and mints the next.
         observer: told what happens.
         ledger: keeps what is used once; without one, such a step is refused.
+        is_busy: asked after each `then`; while it says so, the call goes on in another request, which another machine
+            may serve, as far as `Round.hand_back` allows.
 
     Returns:
         Questions with the state to come back with, or the result.
@@ -64,8 +69,8 @@ async def handle_call(
     except InvalidState as refused:
         _log.warning("requestState refused: %s (%s)", refused.reason, describe(call.state))
         raise
-    once = _nowhere if ledger is None else ledger.once
-    event = await _played_once(machine, observer, once)
+    driver = _Driver(machine, observer, _nowhere if ledger is None else ledger.once, is_busy)
+    event = await driver.play_once()
     if isinstance(event, Finished):
         return event.reply
     asked = event if isinstance(event, NeedInput) else NeedInput({})
@@ -84,94 +89,106 @@ def _opened(toolbox: Toolbox, call: Call, signer: StateSigner) -> Round:
     return Round(toolbox, call, opened.progress, expired=opened.expired)
 
 
+async def play(machine: Round, observer: Observer | None = None) -> NeedInput | HandBack | Finished:
+    """Play a round where no request can come twice, so that nothing has to be claimed.
+
+    An async function is awaited in place, any other runs in a thread; each sees a copy of the context variables.
+
+    Raises:
+        MissingCapability: a question must be asked that this request's client cannot show.
+    """
+    return await _Driver(machine, observer, _at_once, None).play()
+
+
+async def _at_once(_: Claim, act: Act) -> Outcome | None:
+    await act()
+    return None
+
+
 async def _nowhere(*_: object) -> Outcome | None:
     _log.error("a step of single use cannot run where no claims are kept: give handle_call() a ledger")
     raise Busy("unavailable")
 
 
-async def at_once(_: Claim, act: Callable[[], Awaitable[Outcome | None]]) -> Outcome | None:
-    """Does what is claimed without a claim, where no request can come twice."""
-    await act()
-    return None
+@dataclass(frozen=True, slots=True)
+class _Driver:
+    """Does what a round says."""
 
+    machine: Round
+    observer: Observer | None
+    once: Claiming
+    is_busy: Callable[[], bool] | None
 
-async def _played_once(machine: Round, observer: Observer | None, once: Claiming) -> NeedInput | HandBack | Finished:
-    """`play`, but for a tool of single use only when this round was not played before."""
-    held = machine.carrier.step.once
-    if machine.claim is None or held is None:
-        return await play(machine, observer, once)
-    ended: list[NeedInput | HandBack | Finished | RequestError] = []
+    async def play_once(self) -> NeedInput | HandBack | Finished:
+        """`play`; a round of a tool of single use only when it was not played before."""
+        machine, held = self.machine, self.machine.carrier.step.once
+        if machine.claim is None or held is None:
+            return await self.play()
+        refused: list[RequestError] = []
 
-    async def act() -> Outcome | None:
+        async def act() -> Outcome | None:
+            try:
+                await self._to_the_end()
+            except RequestError as error:
+                refused.append(error)
+                return {"error": FAILED} if machine.has_run else None
+            return machine.outcome(held)
+
+        outcome = await self.once(machine.claim, act)
+        if refused:
+            raise refused[0]
+        if outcome is not None:
+            machine.restore(outcome, held)
+        return await self.play()
+
+    async def play(self) -> NeedInput | HandBack | Finished:
+        """Run functions of the author until the round is over.
+
+        Raises:
+            MissingCapability: a question must be asked that this request's client cannot show.
+            AlreadyDone: a step of single use ran before, otherwise.
+            Busy: it runs just now, or nobody knows.
+        """
+        event = await self._to_the_end()
+        self._tell(event)
+        if isinstance(event, Finished) and event.cause is not None:
+            _log.error("%s failed: %s", self.machine.carrier.name, FAILED, exc_info=event.cause)
+        return event
+
+    async def _to_the_end(self) -> NeedInput | HandBack | Finished:
+        machine = self.machine
+        while isinstance(event := machine.next_event(), RunStep):
+            await self._do(event)
+            if self.is_busy is not None and self.is_busy():
+                machine.hand_back()
+        return event
+
+    async def _do(self, event: RunStep) -> None:
+        held = event.step.once
+        if event.claim is None or held is None:
+            await self._run(event)
+            return
+
+        async def act() -> Outcome | None:
+            await self._run(event)
+            return self.machine.outcome(held)
+
+        outcome = await self.once(event.claim, act)
+        if outcome is not None:
+            self.machine.restore(outcome, held)
+
+    async def _run(self, event: RunStep) -> None:
+        self._tell(event)
         try:
-            ended.append(await play(machine, observer, once))
-        except RequestError as error:
-            ended.append(error)
-            return {"error": FAILED} if machine.has_run else None
-        return machine.outcome(held)
-
-    outcome = await once(machine.claim, act)
-    if outcome is not None:
-        machine.restore(outcome, held)
-        return await play(machine, observer, once)
-    if isinstance(ended[0], RequestError):
-        raise ended[0]
-    return ended[0]
-
-
-async def play(
-    machine: Round, observer: Observer | None = None, once: Claiming = at_once
-) -> NeedInput | HandBack | Finished:
-    """Run functions of the author until the round is over.
-
-    An async function is awaited in place, any other runs in a thread; each sees a copy of the context variables.
-
-    Args:
-        machine: the round.
-        observer: told what happens.
-        once: does what is claimed.
-
-    Raises:
-        MissingCapability: a question must be asked that this request's client cannot show.
-        AlreadyDone: a step of single use ran before, otherwise.
-        Busy: it runs just now, or nobody knows.
-    """
-    while True:
-        event = machine.next_event()
-        if not isinstance(event, RunStep):
-            break
-        if event.claim is None or event.step.once is None:
-            await _run(machine, event, observer)
+            value, made = await _contained(event, self.machine.toolbox)
+        except Exception as error:  # noqa: BLE001  an author's code may raise anything
+            self.machine.raised(error)
         else:
-            await _run_once(machine, event, observer, once)
-    if observer is not None:
-        observer(event)
-    if isinstance(event, Finished) and event.cause is not None:
-        _log.error("%s failed: %s", machine.carrier.name, FAILED, exc_info=event.cause)
-    return event
+            self.machine.returned(value, made)
 
-
-async def _run(machine: Round, event: RunStep, observer: Observer | None) -> None:
-    if observer is not None:
-        observer(event)
-    try:
-        value, made = await _contained(event, machine.toolbox)
-    except Exception as error:  # noqa: BLE001  an author's code may raise anything
-        machine.raised(error)
-    else:
-        machine.returned(value, made)
-
-
-async def _run_once(machine: Round, event: RunStep, observer: Observer | None, once: Claiming) -> None:
-    held, claim = cast("Once", event.step.once), cast("Claim", event.claim)
-
-    async def act() -> Outcome | None:
-        await _run(machine, event, observer)
-        return machine.outcome(held)
-
-    outcome = await once(claim, act)
-    if outcome is not None:
-        machine.restore(outcome, held)
+    def _tell(self, event: Event) -> None:
+        if self.observer is not None:
+            self.observer(event)
 
 
 async def _contained(event: RunStep, toolbox: Toolbox) -> tuple[object, Sequence[Then]]:
