@@ -104,8 +104,9 @@ class AlreadyDone(InvalidParams):
 class Busy(RequestError):
     """The request was not served and may be sent again as it is, a little later (-31001).
 
-    `data.reason` is ``in_progress`` when the same is being done for another request, and ``unavailable`` when what has
-    to be asked before cannot be reached.
+    `data.reason` is ``in_progress`` when the same is being done for another request, ``unavailable`` when what has to
+    be asked before cannot be reached, ``overloaded`` when there are too many calls, and ``stopping`` when the server
+    begins nothing new.
     """
 
     code = -31001  # the protocol leaves what is outside -32768 to -32000 to applications
@@ -116,6 +117,8 @@ class Busy(RequestError):
     MESSAGES: Final[Mapping[str, str]] = {
         "in_progress": "This is being done for another request; send it again in a moment",
         "unavailable": "This cannot be done at the moment; send it again later",
+        "overloaded": "There are too many calls at the moment; send it again later",
+        "stopping": "This server is stopping; send it again",
     }
 
 

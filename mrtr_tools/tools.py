@@ -293,8 +293,9 @@ class Toolbox:
             aliases: names it had before, the oldest first, so that calls under way find it.
             single_use: run it once for each time that a call comes to it by `then`, whatever its client sends again:
                 a repeat with the same values and answers gets what the step left, one that comes while it runs an
-                error that says to try again, and one with others an error. `AskAgain` gives it free. What it returns
-                must be annotated, for it is kept, sealed, as long as the call can last.
+                error that says to try again, and one with others an error. `AskAgain` gives it free. It is not
+                cancelled when its client goes away. What it returns must be annotated, for it is kept, sealed, as long
+                as the call can last.
             on_crash: when its process ends inside it: ``"refuse"`` (at most once: nobody knows whether it acted, and
                 the call is over) or ``"rerun"`` (at least once, with the same idempotency key).
 

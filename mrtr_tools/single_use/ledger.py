@@ -119,17 +119,18 @@ class Ledger:
         outcome: Outcome | None = None
         is_done = False
         failure: Exception | None = None
-        try:
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(held.keep_alive)
-                try:
-                    outcome = await act()
-                    is_done = True
-                except Exception as error:  # noqa: BLE001  else the task group would wrap it
-                    failure = error
-                tasks.cancel_scope.cancel()
-        finally:
-            with anyio.CancelScope(shield=True):
+        # What was begun comes to its end, though its client goes away: the next request finds what came of it.
+        with anyio.CancelScope(shield=True):
+            try:
+                async with anyio.create_task_group() as tasks:
+                    tasks.start_soon(held.keep_alive)
+                    try:
+                        outcome = await act()
+                        is_done = True
+                    except Exception as error:  # noqa: BLE001  else the task group would wrap it
+                        failure = error
+                    tasks.cancel_scope.cancel()
+            finally:
                 if not is_done:
                     await held.abandon()
                 elif outcome is None:

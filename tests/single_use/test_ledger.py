@@ -1,11 +1,13 @@
 """The ledger: once, whoever asks, whenever, and whatever becomes of whoever does it."""
 
+import asyncio
 import base64
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 from pydantic_core import from_json, to_json
 
@@ -219,7 +221,33 @@ async def test_of_many_who_find_a_crash_one_does_it_again():
     assert found.count(None) == 1
 
 
-async def test_a_request_that_is_cancelled_inside_leaves_its_claim_behind():
+async def test_what_was_begun_comes_to_its_end_though_its_request_is_cancelled():
+    """Security 4: whoever sends it again gets what came of it, though the first answer reached nobody."""
+    desk = Desk()
+    inside, go_on = anyio.Event(), anyio.Event()
+
+    async def act() -> Outcome:
+        inside.set()
+        await go_on.wait()
+        return DONE
+
+    async def request() -> None:
+        await desk.ledger.once(CLAIM, act)
+        await anyio.lowlevel.checkpoint()
+        raise AssertionError("it was cancelled")
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(request)
+        await inside.wait()
+        tasks.cancel_scope.cancel()
+        go_on.set()
+    assert await desk.once() == DONE
+    assert desk.acted == 0
+
+
+async def test_a_process_that_ends_its_tasks_leaves_the_claim_behind(anyio_backend_name: str):
+    if anyio_backend_name != "asyncio":
+        pytest.skip("trio ends no task from outside")
     desk = Desk()
     inside = anyio.Event()
 
@@ -228,10 +256,11 @@ async def test_a_request_that_is_cancelled_inside_leaves_its_claim_behind():
         await anyio.sleep_forever()
         return DONE
 
-    async with anyio.create_task_group() as tasks:
-        tasks.start_soon(desk.ledger.once, CLAIM, act)
-        await inside.wait()
-        tasks.cancel_scope.cancel()
+    task = asyncio.ensure_future(desk.ledger.once(CLAIM, act))
+    await inside.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
     assert await refused(desk) == (-32602, {"reason": "unfinished"})
 
 
