@@ -322,7 +322,7 @@ def test_a_model_is_told_what_its_tools_gave(messages):
     ],
 )
 def test_a_use_of_a_tool_without_its_result_is_not_sent_to_a_model(messages):
-    """Spec Q48, Q49."""
+    """Spec Q46, Q47."""
     for make in (Question.made, Draft.of):
         with pytest.raises(FormError, match="each tool_use has its tool_result in the next message"):
             make(Sample(messages), None)

@@ -17,7 +17,7 @@ def asks(*keys: str, state: str | None = "s", **params: object) -> dict[str, Any
 
 
 def test_nothing_is_sent_again_before_every_question_has_its_answer(command, scripted):
-    """Spec C1."""
+    """Spec C1, P2, P29."""
     scripted.script = [asks("one", "other"), DONE]
 
     missing = command("call", scripted.url, "do", "--answer", "one=x")
@@ -37,7 +37,7 @@ def test_nothing_is_sent_again_before_every_question_has_its_answer(command, scr
     "state", ["", " \t padded\n", '{"a": 1, "a": 2}', "%41%zz&amp;", "\u2028é\u202e🔥", "x" * 50_000]
 )
 def test_a_state_goes_back_to_the_letter(command, scripted, state):
-    """Spec C2, C2b, P23, P24: whatever it looks like."""
+    """Spec C2, C2b, P3, P31, P32: whatever it looks like."""
     scripted.script = [asks("q", state=state), {"resultType": "input_required", "requestState": f"{state}2"}, DONE]
 
     done = command("call", scripted.url, "do", "--answer", "q=x")
@@ -47,7 +47,7 @@ def test_a_state_goes_back_to_the_letter(command, scripted, state):
 
 
 def test_no_state_is_sent_where_none_came(command, scripted):
-    """Spec C2c, P25: neither at first, nor after a round that had none, whatever came before it."""
+    """Spec C2c, P33: neither at first, nor after a round that had none, whatever came before it."""
     scripted.script = [asks("q", state=None), asks("r", state="s"), asks("t", state=None), DONE]
 
     done = command("call", scripted.url, "do", *(f"--answer={key}=x" for key in "qrt"))
@@ -58,7 +58,7 @@ def test_no_state_is_sent_where_none_came(command, scripted):
 
 
 def test_each_round_is_a_request_with_an_id_of_its_own_and_the_same_params(command, scripted):
-    """Spec C3, C6, P6: what was called, with what, is said each time."""
+    """Spec C3, C6, P11, P13: what was called, with what, is said each time."""
     scripted.tool["inputSchema"] = {"type": "object", "properties": {"place": {"type": "string"}}}
     scripted.script = [asks("q"), {"resultType": "input_required", "requestState": "s2"}, asks("r"), DONE]
 
@@ -72,7 +72,7 @@ def test_each_round_is_a_request_with_an_id_of_its_own_and_the_same_params(comma
 
 
 def test_no_other_request_hears_of_answers_or_state(command, scripted):
-    """Spec C4, P7: and the answers of one round are not sent in the next."""
+    """Spec C4, P14: and the answers of one round are not sent in the next."""
     scripted.script = [asks("q"), asks("r", state="s2"), DONE]
 
     command("call", scripted.url, "do", "--answer", "q=x", "--answer", "r=y")
@@ -85,7 +85,7 @@ def test_no_other_request_hears_of_answers_or_state(command, scripted):
 
 @pytest.mark.parametrize("kind", ["done", "task", "Complete", "", None, 7])
 def test_a_kind_of_result_that_nobody_knows_is_no_result(command, scripted, kind):
-    """Spec C5, P3: nothing of it is shown, and nothing is sent again."""
+    """Spec C5, P7: nothing of it is shown, and nothing is sent again."""
     scripted.script = [{**asks("q"), **DONE, "resultType": kind}]
 
     done = command("call", scripted.url, "do", "--answer", "q=x")
@@ -105,7 +105,7 @@ def test_a_result_of_no_kind_is_complete(command, scripted):
 
 
 def test_every_request_says_its_version_and_what_the_client_can_do(command, scripted):
-    """Spec C7, C8, Q21: forms and pages, which it really can, and nothing else."""
+    """Spec C7, C8, Q7, Q8: forms and pages, which it really can, and nothing else."""
     scripted.script = [asks("q"), DONE]
 
     command("call", scripted.url, "do", "--answer", "q=x")
@@ -119,7 +119,7 @@ def test_every_request_says_its_version_and_what_the_client_can_do(command, scri
 
 
 def test_a_page_is_named_in_full_and_never_looked_at(command, scripted):
-    """Spec Q25, Q26, Q27: opening it is left to the person."""
+    """Spec Q34, Q35, Q36: opening it is left to the person."""
     with socket.create_server(("127.0.0.1", 0)) as page:
         address = f"http://127.0.0.1:{page.getsockname()[1]}/sign-in?" + "x" * 1900
         scripted.script = [asks("q", mode="url", message="Sign in", url=address), DONE]
@@ -137,7 +137,7 @@ def test_a_page_is_named_in_full_and_never_looked_at(command, scripted):
 
 
 def test_a_page_whose_address_cannot_be_read_to_its_end_is_not_asked_about(command, scripted):
-    """Spec Q27."""
+    """Spec Q36."""
     for path in ("x" * 2000, "\u202e" * 400):
         scripted.script = [asks("q", mode="url", message="Sign in", url=f"https://example.com/{path}"), DONE]
         scripted.calls.clear()
@@ -159,7 +159,7 @@ def test_a_page_whose_address_cannot_be_read_to_its_end_is_not_asked_about(comma
     ],
 )
 def test_the_host_of_a_page_stands_on_a_line_of_its_own(command, scripted, address, host):
-    """Spec Q28, Q29."""
+    """Spec Q6, Q38, Q39."""
     scripted.script = [asks("q", mode="url", message="Sign in", url=address), DONE]
 
     done = command("call", scripted.url, "do", "--answer", "q=@accept")
@@ -168,7 +168,7 @@ def test_the_host_of_a_page_stands_on_a_line_of_its_own(command, scripted, addre
 
 
 def test_a_question_that_names_no_mode_is_a_form(command, scripted):
-    """Spec Q22."""
+    """Spec Q12."""
     scripted.script = [asks("q", message="Which?", requestedSchema=SCHEMA), DONE]
 
     done = command("call", scripted.url, "do", "--answer", "q=x")
