@@ -36,7 +36,9 @@ COUNTS = {
 }
 """How many sentences of each level a document has, so that none is lost; those of the first are all its keywords."""
 
-DOCUMENTS: dict[str, dict[str, Any]] = {path.stem: tomllib.loads(path.read_text()) for path in HERE.glob("*.toml")}
+DOCUMENTS: dict[str, dict[str, Any]] = {
+    path.stem: tomllib.loads(path.read_text()) for path in sorted(HERE.glob("*.toml"))
+}
 SENTENCES: dict[str, dict[str, Any]] = {
     name: sentence
     for document in DOCUMENTS.values()
