@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from pydantic import BaseModel, Field, JsonValue, ValidationError, create_model
 from pydantic.errors import PydanticUserError
@@ -18,6 +19,9 @@ from mrtr_tools.templates import shown
 from mrtr_tools.values import NotCarriable
 
 __all__ = ["Arguments", "Given", "PlainJsonSchema"]
+
+MIRRORED: Final = "x-mcp-header"
+TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2
 
 
 class PlainJsonSchema(GenerateJsonSchema):
@@ -58,7 +62,7 @@ class Arguments:
         required: the names of those that have no default.
 
     Raises:
-        DefinitionError: two of them share a name on the wire.
+        DefinitionError: two of them share a name on the wire, or one travels in a header that cannot be.
     """
 
     def __init__(self, where: str, parameters: Mapping[str, Carried]) -> None:
@@ -72,6 +76,7 @@ class Arguments:
         self._guards = {name: guard for name, guard in guards.items() if guard.is_needed}
         self._is_ordered = all(guard.is_ordered for guard in guards.values())
         self.schema = self._schema()
+        _check_mirrored(where, self.schema)
         self.names = frozenset(wire)
         self.required = frozenset(
             taken.parameter.wire_name for taken in parameters.values() if taken.parameter.required
@@ -159,6 +164,33 @@ def _model(where: str, fields: Mapping[str, str], parameters: Mapping[str, Carri
         return create_model("arguments", **definitions)
     except (PydanticUserError, TypeError) as error:
         raise DefinitionError(f"{where}: its arguments have no JSON schema: {error}") from error
+
+
+def _check_mirrored(where: str, schema: Mapping[str, JsonValue]) -> None:
+    """See that each ``x-mcp-header`` is one that clients can send: over HTTP they leave out a tool with any other."""
+    taken: set[str] = set()
+    properties = cast("dict[str, dict[str, JsonValue]]", schema["properties"])
+    for name, told in properties.items():
+        inside = {key: value for key, value in told.items() if key != MIRRORED}
+        if _mirrors(inside) or (MIRRORED in told and told.get("type") not in ("string", "integer", "boolean")):
+            raise DefinitionError(f"{where}: {name!r} has {MIRRORED} but is no plain str, int or bool")
+        if MIRRORED not in told:
+            continue
+        header = told[MIRRORED]
+        if not isinstance(header, str) or not TOKEN.fullmatch(header):
+            raise DefinitionError(f"{where}: {name!r} has {MIRRORED}={header!r}, and no header has such a name")
+        if header.lower() in taken:
+            raise DefinitionError(f"{where}: two arguments have {MIRRORED}={header!r}, in upper or lower case")
+        taken.add(header.lower())
+    if _mirrors(schema.get("$defs")):
+        raise DefinitionError(f"{where}: {MIRRORED} is inside a type, and only an argument itself travels in a header")
+
+
+def _mirrors(value: JsonValue) -> bool:
+    """Whether an ``x-mcp-header`` is anywhere in a schema."""
+    if isinstance(value, dict):
+        return MIRRORED in value or any(_mirrors(each) for each in value.values())
+    return isinstance(value, list) and any(_mirrors(each) for each in value)
 
 
 def _told(error: ValidationError) -> str:

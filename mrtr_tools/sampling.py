@@ -42,6 +42,8 @@ def check_sample(source: Sample) -> None:
     ):
         if not fits:
             raise FormError(told)
+    if not isinstance(said, str) and not _is_balanced(cast("Sequence[object]", said)):
+        raise FormError("each tool_use has its tool_result in the next message, of the user, which holds nothing else")
 
 
 def _all(fits: Callable[[object], bool], given: object) -> bool:
@@ -58,6 +60,25 @@ def _is_message(message: object) -> bool:
             )
         case _:
             return False
+
+
+def _is_balanced(messages: Sequence[object]) -> bool:
+    """Whether each use of a tool is followed by its result before anything else is said."""
+    used: set[str] = set()
+    for message in messages:
+        blocks = _blocks(message)
+        results = {str(block.get("toolUseId")) for block in blocks if block["type"] == "tool_result"}
+        if results != used:
+            return False
+        if results and (len(results) < len(blocks) or cast("Any", message)["role"] != "user"):
+            return False
+        used = {str(block.get("id")) for block in blocks if block["type"] == "tool_use"}
+    return not used
+
+
+def _blocks(message: object) -> Sequence[Mapping[str, object]]:
+    content = () if isinstance(message, str) else cast("Any", message)["content"]
+    return cast("Any", content if isinstance(content, (list, tuple)) else [content])
 
 
 def _is_tool(tool: object) -> bool:

@@ -1,10 +1,11 @@
 """The arguments of a tool: schemas, aliases, defaults, and what does not fit."""
 
 from datetime import date
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, cast
 
 import pytest
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic.fields import FieldInfo
 
 from mrtr_tools import Context, DefinitionError, Toolbox, ToolError, confirm, needs_input
 from mrtr_tools.testing import Player
@@ -169,3 +170,59 @@ def test_an_argument_handed_on_unchanged_is_recognised():
 def test_arguments_that_are_no_values_of_the_tool_raise_a_tool_error():
     with pytest.raises(ToolError, match="theSize"):
         box.tools["work"].arguments.read({}, {})
+
+
+def mirrored(header: object) -> FieldInfo:
+    return Field(json_schema_extra={"x-mcp-header": cast("str", header)})
+
+
+class Place(BaseModel):
+    region: Annotated[str, mirrored("Region")]
+
+
+@pytest.mark.parametrize("header", ["", "a b", "a\r\nb", "ä", "a:b", 7, None])
+def test_an_argument_does_not_travel_in_a_header_that_cannot_be(header):
+    """A client would leave out the whole tool."""
+
+    def fetch(region) -> str: ...
+
+    fetch.__annotations__["region"] = Annotated[str, mirrored(header)]
+    with refused("fetch", "'region'", f"x-mcp-header={header!r}"):
+        Toolbox("headers").tool(fetch)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "told"),
+    [
+        (Annotated[float, mirrored("R")], "'region' has x-mcp-header but is no plain str, int or bool"),
+        (Annotated[str | None, mirrored("R")], "'region' has x-mcp-header but is no plain str, int or bool"),
+        (Annotated[list[str], mirrored("R")], "'region' has x-mcp-header but is no plain str, int or bool"),
+        (list[Annotated[str, mirrored("R")]], "'region' has x-mcp-header but is no plain str, int or bool"),
+        (Place, "x-mcp-header is inside a type"),
+    ],
+)
+def test_only_a_plain_argument_travels_in_a_header(annotation, told):
+    def fetch(region) -> str: ...
+
+    fetch.__annotations__["region"] = annotation
+    with refused("fetch", told):
+        Toolbox("headers").tool(fetch)
+
+
+def test_two_arguments_do_not_travel_in_one_header():
+    def fetch(one: Annotated[str, mirrored("region")], other: Annotated[bool, mirrored("Region")]) -> str: ...
+
+    with refused("fetch", "two arguments", "'Region'"):
+        Toolbox("headers").tool(fetch)
+
+
+@pytest.mark.parametrize("annotation", [str, int, bool, Literal["eu", "us"]])
+def test_a_plain_argument_travels_in_a_header(annotation):
+    def fetch(region) -> str: ...
+
+    fetch.__annotations__["region"] = Annotated[annotation, mirrored("X-Region_1")]
+    box = Toolbox("headers")
+    box.tool(fetch)
+
+    properties: Any = box.tools["fetch"].input_schema["properties"]
+    assert properties["region"]["x-mcp-header"] == "X-Region_1"

@@ -284,6 +284,50 @@ def test_a_sampling_request_that_the_protocol_does_not_know_is_refused(wrong: Sa
             make(wrong, None)
 
 
+def uses(*ids: str) -> dict[str, Any]:
+    blocks = [{"type": "tool_use", "id": each, "name": "clock", "input": {}} for each in ids]
+    return {"role": "assistant", "content": [{"type": "text", "text": "Let me see"}, *blocks]}
+
+
+def results(*ids: str, role: str = "user") -> dict[str, Any]:
+    return {"role": role, "content": [{"type": "tool_result", "toolUseId": each, "content": []} for each in ids]}
+
+
+ONE_RESULT = {"role": "user", "content": {"type": "tool_result", "toolUseId": "a", "content": []}}
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        ["Hi", uses("a"), ONE_RESULT],
+        ["Hi", uses("a", "b"), results("b", "a"), uses("c"), results("c"), "Go on"],
+    ],
+)
+def test_a_model_is_told_what_its_tools_gave(messages):
+    assert Question.made(Sample(messages, tools=[{"name": "clock", "inputSchema": {"type": "object"}}]), None)
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        ["Hi", uses("a")],
+        ["Hi", uses("a"), "Go on"],
+        ["Hi", uses("a", "b"), results("a")],
+        ["Hi", uses("a"), results("b")],
+        ["Hi", uses("a"), results("a", "b")],
+        ["Hi", uses("a"), "Go on", results("a")],
+        ["Hi", results("a")],
+        ["Hi", uses("a"), results("a", role="assistant")],
+        ["Hi", uses("a"), {"role": "user", "content": [*results("a")["content"], {"type": "text", "text": "Go on"}]}],
+    ],
+)
+def test_a_use_of_a_tool_without_its_result_is_not_sent_to_a_model(messages):
+    """Spec Q46, Q47."""
+    for make in (Question.made, Draft.of):
+        with pytest.raises(FormError, match="each tool_use has its tool_result in the next message"):
+            make(Sample(messages), None)
+
+
 # Pages
 
 

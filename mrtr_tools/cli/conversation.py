@@ -96,6 +96,7 @@ class Conversation:
         cursor, names = None, list[str]()
         for _ in range(MAX_PAGES):
             page = await client.list_tools(cursor=cursor)
+            _check_kind(page.result_type)
             for tool in page.tools:
                 if tool.name == self._tool:
                     return tool.input_schema
@@ -113,6 +114,7 @@ class Conversation:
                 self._tool, arguments, input_responses=responses, request_state=state, allow_input_required=True
             )
             if not isinstance(result, types.InputRequiredResult):
+                _check_kind(result.result_type)
                 return result
             if number < MAX_ROUNDS:  # what cannot be sent any more is not asked
                 responses, state = await self._answers(number, result.input_requests or {}), result.request_state
@@ -173,6 +175,12 @@ class Conversation:
             self._show(Noted(HELP))
             self._helped = True
         return await cast("Person", self._person).answer(question)
+
+
+def _check_kind(kind: str) -> None:
+    """See that a result is of a kind that this client knows; the SDK lets any other pass for complete."""
+    if kind != "complete":
+        raise Stop(f"The server does not keep to the protocol: resultType is {label(kind)!r}", FAILED)
 
 
 def _wire(model: Any) -> dict[str, Any]:

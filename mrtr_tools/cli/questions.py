@@ -11,11 +11,14 @@ from pydantic import JsonValue
 from mrtr_tools import answers
 from mrtr_tools.answers import Misfit
 from mrtr_tools.cli.exits import FAILED, Stop
+from mrtr_tools.templates import shown
 
 __all__ = ["Action", "Misfit", "Question", "Response", "Spec", "checked", "choices_of", "question_of", "yes_or_no"]
 
 Action = Literal["accept", "decline", "cancel"]
 Spec = Mapping[str, Any]
+
+MAX_URL: Final = 2000  # characters on the screen; nobody agrees to a page whose address they cannot read to its end
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +69,17 @@ def question_of(key: str, method: str, params: Mapping[str, Any]) -> Question:
     """The question of one input request.
 
     Raises:
-        Stop: it asks for something that nobody in a terminal can give.
+        Stop: it asks for something that nobody in a terminal can give, or for a page with an endless address.
     """
     if method != "elicitation/create":
         raise Stop(
             f"The server asks for {method}, which this client never offered; only questions can be answered", FAILED
         )
     if "url" in params:
-        return Question(key, str(params.get("message")), url=str(params["url"]))
+        url = str(params["url"])
+        if len(shown(url, 10 * len(url))) > MAX_URL:  # an escape has at most 10 characters
+            raise Stop(f"The server asks to open a page whose address is too long to be shown (over {MAX_URL})", FAILED)
+        return Question(key, str(params.get("message")), url=url)
     return Question(key, str(params.get("message")), params.get("requestedSchema") or {})
 
 

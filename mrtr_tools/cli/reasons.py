@@ -45,7 +45,7 @@ def missing_answers(questions: Sequence[Question], refused: Sequence[str], unuse
 def _example(question: Question) -> tuple[str, str]:
     """What an answer looks like, and a hint."""
     if question.url is not None:
-        return "@accept", f"once you have opened {label(question.url)}"
+        return "@accept", f"once you have opened {paragraph(question.url)}"
     if not question.fields:
         return "@accept", "or @decline"
     if len(question.fields) > 1:

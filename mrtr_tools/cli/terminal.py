@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Mapping
 from typing import Final
+from urllib.parse import urlsplit
 
 from pydantic import JsonValue
 from rich.console import Console
@@ -17,6 +18,7 @@ from rich.text import Text
 
 from mrtr_tools.cli.events import Answered, Asked, Asking, Ended, Event, Failed, Noted
 from mrtr_tools.cli.exits import INTERRUPTED, Stop
+from mrtr_tools.cli.questions import Question
 from mrtr_tools.templates import shown
 
 __all__ = ["Terminal", "escaped", "label", "paragraph"]
@@ -50,7 +52,7 @@ class Terminal:
             case Asked():
                 self._asked(event)
             case Asking(question):
-                self._said(question.message if question.url is None else f"{question.message}\n{question.url}")
+                self._asking(question)
             case Answered():
                 self._answered(event)
             case Ended(result):
@@ -67,6 +69,13 @@ class Terminal:
         told = "asks nothing, the call goes on" if not count else "asks" if count == 1 else f"asks {count} questions"
         self._line()
         self._line(f"Round {event.round}: {asker} {told}", "bold")
+
+    def _asking(self, question: Question) -> None:
+        if question.url is None:
+            self._said(question.message)
+        else:
+            self._said(f"{question.message}\n{question.url}")
+            self._line(f"Host: {_host(question.url)}", "bold")
 
     def _answered(self, event: Answered) -> None:
         content = event.response.content or {}
@@ -107,6 +116,16 @@ class Terminal:
         width = max(MIN_WIDTH, self._console.width - len(bar)) if self._console.is_terminal else UNWRAPPED
         for line in Text(paragraph(text)).wrap(self._console, width):
             self._console.print(Text(bar, "cyan") + Text(line.plain), soft_wrap=True)
+
+
+def _host(url: str) -> str:
+    """Where a page is, apart from the rest of its address, which may be made to look like another."""
+    try:
+        host = urlsplit(url).hostname or "none"
+    except ValueError:
+        host = "none"
+    is_plain = host.isascii() and "xn--" not in host
+    return label(host) + ("" if is_plain else "  (a name with letters beyond a to z: look twice)")
 
 
 def label(text: str) -> str:

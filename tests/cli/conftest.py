@@ -105,7 +105,8 @@ def desk() -> Iterator[Desk]:
 class Scripted(ThreadingHTTPServer):
     """A server that answers each `tools/call` with the next result of its script; the last one over and over.
 
-    A result with a ``code`` is an error. `tool` is the one tool that it lists.
+    A result with a ``code`` is an error. `tool` is the one tool that it lists. `messages` are all that came, `calls`
+    the params of the calls among them. It says hello to older clients too.
     """
 
     daemon_threads = True
@@ -115,12 +116,19 @@ class Scripted(ThreadingHTTPServer):
         self.url = f"http://127.0.0.1:{self.server_port}/mcp"
         self.script: list[dict[str, Any]] = []
         self.calls: list[dict[str, Any]] = []
+        self.messages: list[dict[str, Any]] = []
         self.tool: dict[str, Any] = {"name": "do", "inputSchema": {"type": "object"}}
 
     def reply(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         hints = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
         if method == "server/discover":
             return hints | {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}}
+        if method == "initialize":
+            return {
+                "protocolVersion": "2025-11-25",
+                "capabilities": {"tools": {}},
+                "serverInfo": {"name": "s", "version": "0"},
+            }
         if method == "tools/list":
             return hints | {"tools": [self.tool]}
         self.calls.append(params)
@@ -131,7 +139,13 @@ class Answering(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         assert isinstance(self.server, Scripted)
-        result = self.server.reply(message["method"], message["params"])
+        self.server.messages.append(message)
+        if "id" not in message:
+            self.send_response(202)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
+        result = self.server.reply(message["method"], message.get("params", {}))
         outcome = "error" if "code" in result else "result"
         body = json.dumps({"jsonrpc": "2.0", "id": message["id"], outcome: result}).encode()
         self.send_response(400 if outcome == "error" else 200)
