@@ -12,6 +12,7 @@ that ended inside the work.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import logging
@@ -116,29 +117,31 @@ class Ledger:
         return None
 
     async def _act(self, held: _Held, act: Callable[[], Awaitable[Outcome | None]]) -> None:
-        outcome: Outcome | None = None
-        is_done = False
-        failure: Exception | None = None
-        # What was begun comes to its end, though its client goes away: the next request finds what came of it.
+        """Bring what was begun to its end, though its client goes away: the next request finds what came of it."""
         with anyio.CancelScope(shield=True):
             try:
-                async with anyio.create_task_group() as tasks:
-                    tasks.start_soon(held.keep_alive)
-                    try:
-                        outcome = await act()
-                        is_done = True
-                    except Exception as error:  # noqa: BLE001  else the task group would wrap it
-                        failure = error
-                    tasks.cancel_scope.cancel()
-            finally:
-                if not is_done:
-                    await held.abandon()
-                elif outcome is None:
-                    await held.release()
-                else:
-                    await held.settle(self._sealed(outcome, held))
+                loop = asyncio.get_running_loop()
+            except RuntimeError:  # trio
+                await self._acted(held, act)
+            else:  # where whoever serves the request may cancel the task itself
+                task = loop.create_task(self._acted(held, act))
+                task.add_done_callback(lambda done: done.cancelled() or done.exception())
+                await asyncio.shield(task)
+
+    async def _acted(self, held: _Held, act: Callable[[], Awaitable[Outcome | None]]) -> None:
+        outcome: Outcome | None = None
+        failure: BaseException | None = None
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(held.keep_alive)
+            try:
+                outcome = await act()
+            except BaseException as error:  # noqa: BLE001  raised again below, and not as part of a group
+                failure = error
+            tasks.cancel_scope.cancel()
         if failure is not None:
+            await held.abandon()
             raise failure
+        await (held.release() if outcome is None else held.settle(self._sealed(outcome, held)))
 
     def _sealed(self, outcome: Outcome, held: _Held) -> str:
         return b64encode(self._sealer.seal(to_json(outcome), held.context)).decode()

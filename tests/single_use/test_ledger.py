@@ -245,23 +245,46 @@ async def test_what_was_begun_comes_to_its_end_though_its_request_is_cancelled()
     assert desk.acted == 0
 
 
-async def test_a_process_that_ends_its_tasks_leaves_the_claim_behind(anyio_backend_name: str):
+async def test_a_server_that_cancels_the_task_of_a_request_does_not_cancel_what_was_begun(anyio_backend_name: str):
+    """Security 4: that is how one over HTTP drops a client that hung up."""
     if anyio_backend_name != "asyncio":
-        pytest.skip("trio ends no task from outside")
+        pytest.skip("trio cancels no task from outside")
     desk = Desk()
-    inside = anyio.Event()
+    inside, go_on = anyio.Event(), anyio.Event()
 
     async def act() -> Outcome:
         inside.set()
-        await anyio.sleep_forever()
+        await go_on.wait()
         return DONE
 
-    task = asyncio.ensure_future(desk.ledger.once(CLAIM, act))
+    request = asyncio.ensure_future(desk.ledger.once(CLAIM, act))
     await inside.wait()
-    task.cancel()
+    request.cancel()
     with pytest.raises(asyncio.CancelledError):
-        await task
-    assert await refused(desk) == (-32602, {"reason": "unfinished"})
+        await request
+    assert await refused(desk) == (-31001, {"reason": "in_progress"})
+    go_on.set()
+    while desk.store.rows and b"null" in next(iter(desk.store.rows.values())):  # type: ignore[attr-defined]
+        await anyio.lowlevel.checkpoint()
+    assert await desk.once() == DONE
+
+
+def test_a_process_that_ends_leaves_its_claim_behind():
+    desk = Desk()
+
+    async def main() -> None:
+        inside = asyncio.Event()
+
+        async def act() -> Outcome:
+            inside.set()
+            await anyio.sleep_forever()
+            return DONE
+
+        asyncio.ensure_future(desk.ledger.once(CLAIM, act))  # noqa: RUF006  it ends with the loop
+        await inside.wait()
+
+    asyncio.run(main())
+    assert asyncio.run(refused(desk)) == (-32602, {"reason": "unfinished"})
 
 
 async def test_an_error_inside_leaves_its_claim_behind_and_comes_out_as_it_is():
