@@ -130,18 +130,26 @@ class Ledger:
 
     async def _acted(self, held: _Held, act: Callable[[], Awaitable[Outcome | None]]) -> None:
         outcome: Outcome | None = None
-        failure: BaseException | None = None
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(held.keep_alive)
-            try:
-                outcome = await act()
-            except BaseException as error:  # noqa: BLE001  raised again below, and not as part of a group
-                failure = error
-            tasks.cancel_scope.cancel()
+        is_done = False
+        failure: Exception | None = None
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(held.keep_alive)
+                try:
+                    outcome = await act()
+                    is_done = True
+                except Exception as error:  # noqa: BLE001  raised again below, and not as part of a group
+                    failure = error
+                tasks.cancel_scope.cancel()
+        finally:
+            if not is_done:
+                await held.abandon()
+            elif outcome is None:
+                await held.release()
+            else:
+                await held.settle(self._sealed(outcome, held))
         if failure is not None:
-            await held.abandon()
             raise failure
-        await (held.release() if outcome is None else held.settle(self._sealed(outcome, held)))
 
     def _sealed(self, outcome: Outcome, held: _Held) -> str:
         return b64encode(self._sealer.seal(to_json(outcome), held.context)).decode()
