@@ -30,7 +30,7 @@ responses
 state
 events walk rounds
 runner
-testing
+answering testing
 server
 cli
 """
