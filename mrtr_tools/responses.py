@@ -68,9 +68,14 @@ def read_responses(
 
 
 def drop_question(progress: Progress, key: str) -> None:
-    """Withdraw a question: an answer to it, that may be on its way, must not count for what is asked instead."""
+    """Withdraw a question: an answer to it, that may be on its way, must not count for what is asked instead.
+
+    Nor do those that did not fit it.
+    """
     path = progress.open.pop(key).path
     progress.used[path] = progress.used.get(path, 0) + 1
+    if progress.misfits.pop(path, 0):
+        progress.why.pop(path, None)
 
 
 def take(progress: Progress, item: Input, question: Question, pin: str, response: JsonValue) -> None:
