@@ -19,7 +19,8 @@ The promises:
 
 1. Each time a call comes to a step its body runs once, except: the process dies inside it; a client sends the same
    state twice, or its very first request twice; it raised `AskAgain`. The idempotency key is call id : n : place,
-   where n counts `then` and `AskAgain`. An exception ends the call; effects of earlier steps stand.
+   where n counts `then` and `AskAgain`, and a step that another build renames keeps its place. An exception ends the
+   call; effects of earlier steps stand.
 2. A step sees what it takes: handed-on values, its inputs, its `Context`; nothing else.
 3. Responses are read once, when the round begins, against the questions that are open. Unknown keys are ignored;
    missing answers are asked again under the same key; settled ones are never asked again. A key is never used again in
@@ -33,8 +34,8 @@ The promises:
 6. What this request's client did not declare is not asked: `Refused("unsupported")` where admitted, else
    `MissingCapability`. A group's fixed questions are checked before its functions run.
 7. At most `max_rounds` times ``input_required`` a call, and 1000 functions a round.
-8. Progress that expired or no longer fits this build: as if neither it nor the answers had come (the call id stays)
-   when no function of the author has run, else `InvalidState` that says so.
+8. Progress that expired or no longer fits this build: as if neither it nor the answers had come (the call id stays,
+   and what is asked again says so) when no function of the author has run, else `InvalidState` that says why.
 9. Handed-on values and answers pass through JSON and the annotation at once, question or not; steps share no objects.
 10. A `then` that is not returned, or is inside a result, is an error.
 11. `progress` is valid JSON at every edge, and its size does not depend on the number of rounds played.
@@ -61,12 +62,19 @@ from mrtr_tools.progress import Open, Progress
 from mrtr_tools.questions import Question
 from mrtr_tools.steps import Step
 from mrtr_tools.tools import Toolbox
+from mrtr_tools.upgrades import Unfit, begun_anew, given_again, values_before_inputs
 from mrtr_tools.walk import Ask, Walk
 
 __all__ = ["Round"]
 
 MAX_FUNCTIONS: Final = 1000
 NOTHING_GIVEN: Final = Given({}, (), "", {})
+LATE: Final = "the state is older than its time to live, or the call than its greatest age"
+TOLD_ANEW: Final[Mapping[str, str]] = {
+    "": "",
+    "expired": "This was open for too long; please answer again.",
+    "no_longer_fits": "This has changed in the meantime; please answer again.",
+}
 
 
 class Round:
@@ -77,6 +85,10 @@ class Round:
         call: the request.
         progress: what the call has so far; None when it begins.
         expired: whether `progress` is genuine but too old.
+
+    Attributes:
+        anew: why the call begins anew although it came with progress: ``expired`` or ``no_longer_fits``; else empty.
+        because: what of it, for the log.
 
     Raises:
         InvalidParams: there is no such tool, prompt or resource, or a prompt's or resource's arguments do not fit.
@@ -97,6 +109,7 @@ class Round:
         self._cold = False
         self._digests: dict[int, tuple[object, str]] = {}
         self._skipped: set[str] = set()
+        self.anew = self.because = ""
         try:
             self._begin(progress, expired=expired)
         except InvalidArguments as error:
@@ -114,6 +127,11 @@ class Round:
     def step(self) -> Step:
         """The current step."""
         return cast("Step", self.toolbox.step_named(self.progress.step)) if self.progress.step else self.carrier.step
+
+    @property
+    def place(self) -> str:
+        """The name of the current step as it was when the call came to it: what it does is known by this."""
+        return self.progress.formerly or self.step.name
 
     def next_event(self) -> Event:
         """What comes next; the same again until it was done.
@@ -166,21 +184,22 @@ class Round:
     # How a round begins
 
     def _begin(self, progress: Progress | None, *, expired: bool) -> None:
-        given = self.call.responses
-        if progress is not None and (trouble := "expired" if expired else self._trouble(progress)):
+        if progress is not None:
+            self._judge(progress, expired=expired)
+            if not self.anew:
+                self._rename(self.step.name if progress.step else "")
+                self.progress.defaults = self.carrier.arguments.defaults(self._given)
+                self._responses = responses.read_responses(self.progress, self.step.inputs, self.call.responses)
+                return
             if progress.ran:
-                raise InvalidState(trouble, public=trouble)
-            self.progress, given = _anew(progress), dict[str, JsonValue]()
-        elif progress is not None:
-            self.progress.step = self.step.name if progress.step else ""
-            self.progress.defaults = self.carrier.arguments.defaults(self._given)
-            self._responses = responses.read_responses(self.progress, self.step.inputs, self.call.responses)
-            return
+                raise InvalidState(self.anew, public=self.anew, because=self.because)
+            self.progress = begun_anew(progress)
         self._given = self.carrier.arguments.read(self._raw, {})
         self.progress.version = self.carrier.version
         self.progress.defaults = self.carrier.arguments.defaults(self._given)
         self.progress.given = self._given.digest
         if self.carrier.cold_answers:
+            given: Mapping[str, JsonValue] = {} if self.anew else self.call.responses
             self._responses = {
                 name: given[name]
                 for name, item in self.step.inputs.items()
@@ -188,47 +207,33 @@ class Round:
             }
             self._cold = True
 
-    def _trouble(self, progress: Progress) -> str | None:
-        """Why progress that another build may have made cannot go on in this one, or None; it reads the arguments."""
+    def _judge(self, progress: Progress, *, expired: bool) -> None:
+        """Whether progress that another build may have made can go on in this one; it reads the arguments."""
+        if expired:
+            self.anew, self.because = "expired", LATE
+            return
         try:
-            self._given = self.carrier.arguments.read(self._raw, progress.defaults)
-            step = self.toolbox.step_named(progress.step) if progress.step else self.carrier.step
-            follows = step is not None and (not progress.step or step.may_follow)
-            if follows and progress.version == self.carrier.version and self._given.digest == progress.given:
-                if progress.step:
-                    self._values(cast("Step", step), progress)
-                return None
-        except (ToolError, ValueError):
-            pass
-        return "no_longer_fits"
+            self._given = given_again(self.toolbox, self.carrier, self._raw, progress)
+        except Unfit as unfit:
+            self.anew, self.because = "no_longer_fits", str(unfit)
+
+    def _rename(self, name: str) -> None:
+        """The step may have another name in this build; what it does for this call keeps the key that it has."""
+        if name != self.progress.step:
+            self.progress.formerly = self.progress.formerly or self.progress.step
+            self.progress.step = name
 
     # What comes next
 
     def _next(self) -> Event:
         step = self.step
         walk = Walk(self.progress, self.call, step, self._context, self._responses, self._cold, self._digests)
-        values = self._values(step, self.progress)
+        values = values_before_inputs(self.carrier, step, self._given, self.progress)
         first = walk.through(step, values)
         self._skipped = walk.skipped
         if first is not None:
             return self._run(first.maker, first.values, first.pin)
         return self._ask(walk.asks) if walk.asks else self._run(step, values)
-
-    def _values(self, step: Step, progress: Progress) -> dict[str, object]:
-        """The values of a step's parameters before its inputs."""
-        if step is self.carrier.step:
-            return dict(self._given.values)
-        values: dict[str, object] = {}
-        for name, taken in step.carried.items():
-            if name in progress.carried:
-                values[name] = taken.load(progress.carried[name])
-            elif name in progress.same:
-                values[name] = taken.load(self.carrier.arguments.dump(self._given, name))
-            elif name not in step.inputs:
-                if taken.parameter.required:
-                    raise ValueError(f"nothing was handed on for {name}")
-                values[name] = taken.parameter.default()
-        return values
 
     def _run(self, step: Step, values: Mapping[str, object], pin: str = "") -> RunStep:
         self._functions += 1
@@ -243,7 +248,7 @@ class Round:
         return RunStep(step, arguments, pin)
 
     def _context(self, step: Step) -> Context:
-        place = self.step.name if step is self.step else f"{self.step.name}/{step.name}"
+        place = self.place if step is self.step else f"{self.place}/{step.name}"
         return Context(
             call_id=self.progress.call,
             idempotency_key=f"{self.progress.call}:{self.progress.n}:{place}",
@@ -264,7 +269,8 @@ class Round:
         for ask in asks:
             question, key = cast("Question", ask.question), responses.open_key(self.progress, ask.item.path)
             opened[key] = Open(ask.item.path, ask.pin, None if ask.item.maker is None else question.to_json())
-            requests[key] = question.request(self._why(ask.item.path))
+            why = self._why(ask.item.path) or (TOLD_ANEW[self.anew] if question.kind != "sample" else "")
+            requests[key] = question.request(why)
         self._withdraw(opened)
         self.progress.open = opened
         return NeedInput(requests, keep=not nothing_to_keep)
@@ -320,7 +326,7 @@ class Round:
             name for name, value in going.carried.items() if self.carrier.arguments.is_same(self._given, name, value)
         ]
         self.progress.n += 1
-        self.progress.step = step.name
+        self.progress.step, self.progress.formerly = step.name, ""
         self.progress.carried = {name: value for name, value in going.carried.items() if name not in same}
         self.progress.same = same
         self._withdraw(())
@@ -337,14 +343,6 @@ class Round:
             responses.forget(self.progress, self.step, path, inside)
             self.progress.why[path] = responses.reason(why)
         self.progress.n += 1
-
-
-def _anew(progress: Progress) -> Progress:
-    """A call that begins anew: its id stays, and no key that was sent before is sent again."""
-    fresh = Progress(progress.call, used=dict(progress.used))
-    for question in progress.open.values():
-        fresh.used[question.path] = fresh.used.get(question.path, 0) + 1
-    return fresh
 
 
 def _own(value: object) -> object:

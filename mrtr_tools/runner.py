@@ -41,8 +41,10 @@ async def handle_call(toolbox: Toolbox, call: Call, signer: StateSigner, observe
     try:
         machine = _opened(toolbox, call, signer)
     except InvalidState as refused:
-        _log.warning("requestState refused: %s (%s)", refused.reason, describe(call.state))
+        _log.warning("requestState refused: %s: %s (%s)", refused.reason, refused.because, describe(call.state))
         raise
+    if machine.anew:
+        _log.info("%s begins anew: %s: %s (%s)", call.target, machine.anew, machine.because, describe(call.state))
     event = await play(machine, observer)
     if isinstance(event, Finished):
         return event.reply

@@ -28,7 +28,7 @@ steps
 content arguments results carriers tools
 responses
 state
-events walk rounds
+events upgrades walk rounds
 runner
 answering testing
 server
