@@ -189,7 +189,7 @@ class Round:
             if not self.anew:
                 self._rename(self.step.name if progress.step else "")
                 self.progress.defaults = self.carrier.arguments.defaults(self._given)
-                self._responses = responses.read_responses(self.progress, self.step.inputs, self.call.responses)
+                self._responses = responses.read_responses(self.progress, self.step, self.call.responses)
                 return
             if progress.ran:
                 raise InvalidState(self.anew, public=self.anew, because=self.because)
