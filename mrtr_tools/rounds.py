@@ -188,7 +188,7 @@ class Round:
             self._judge(progress, expired=expired)
             if not self.anew:
                 self._rename(self.step.name if progress.step else "")
-                self.progress.defaults = self.carrier.arguments.defaults(self._given)
+                self.progress.defaults |= self.carrier.arguments.defaults(self._given)
                 self._responses = responses.read_responses(self.progress, self.step, self.call.responses)
                 return
             if progress.ran:
