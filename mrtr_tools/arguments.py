@@ -87,7 +87,7 @@ class Arguments:
 
         Args:
             raw: what the client sent.
-            defaults: the values that were taken before for what it left out, as JSON.
+            defaults: the values that were taken before for what it left out, as JSON; see `defaults`.
 
         Raises:
             InvalidArguments: they do not fit; the text tells the caller which and why.
@@ -105,15 +105,16 @@ class Arguments:
         given = model.model_fields_set
         omitted = () if len(given) == len(values) else tuple(n for key, n in self._fields.items() if key not in given)
         for name in omitted:
-            if name in defaults:
-                values[name] = self._parameters[name].load(defaults[name])
+            if (wire := self._parameters[name].parameter.wire_name) in defaults:
+                values[name] = self._parameters[name].load(defaults[wire])
         serializer, is_ordered = model.__pydantic_serializer__, self._is_ordered
         digest = digest_of(serializer, model, is_ordered=is_ordered, by_alias=True, exclude_unset=True)
         return Given(values, omitted, digest, {})
 
     def defaults(self, given: Given) -> dict[str, JsonValue]:
-        """The values of what the client left out, as JSON."""
-        return {name: self._parameters[name].dump(given.values[name]) for name in given.omitted}
+        """The values of what the client left out, as JSON, by names on the wire: those in Python may change."""
+        omitted = {name: self._parameters[name] for name in given.omitted}
+        return {taken.parameter.wire_name: taken.dump(given.values[name]) for name, taken in omitted.items()}
 
     def dump(self, given: Given, name: str) -> JsonValue:
         """The value of one argument as JSON.

@@ -75,14 +75,15 @@ class InvalidState(InvalidParams):
 
     All refusals look alike on the wire. Why one was refused is in `reason`, for the log only. The exception is a
     state that is genuine and bound to this very call: `public` then tells the client why it came too late
-    (``expired``) or no longer fits this build (``no_longer_fits``).
+    (``expired``) or no longer fits this build (``no_longer_fits``). What of it is in `because`, for the log as well.
     """
 
     MESSAGE: Final = "Invalid or expired requestState"
 
-    def __init__(self, reason: str, *, public: str | None = None) -> None:
+    def __init__(self, reason: str, *, public: str | None = None, because: str = "") -> None:
         super().__init__(self.MESSAGE, None if public is None else {"reason": public})
         self.reason = reason
+        self.because = because
 
 
 class AlreadyDone(InvalidParams):

@@ -70,7 +70,8 @@ class Progress:
         ran: whether a function of the author has run.
         rounds: how often it was answered with ``input_required``.
         step: the name of the current step.
-        defaults: the values of arguments that the client left out, by parameter.
+        formerly: what it was called when the call came to it, where another build has another name for it.
+        defaults: the values of arguments that the client left out, by their names on the wire.
         given: a digest of the values of the arguments that the client sent.
         carried: what was handed on to the current step, by parameter.
         same: parameters that were handed an argument of the tool unchanged.
@@ -91,6 +92,7 @@ class Progress:
     ran: bool = False
     rounds: int = 0
     step: str = ""
+    formerly: str = ""
     defaults: dict[str, JsonValue] = field(default_factory=_new_dict)
     given: str = ""
     carried: dict[str, JsonValue] = field(default_factory=_new_dict)
@@ -150,6 +152,7 @@ class Progress:
 _PLAIN: Final[dict[str, type]] = {
     "call": str,
     "step": str,
+    "formerly": str,
     "born": int,
     "version": int,
     "n": int,

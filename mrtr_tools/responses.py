@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, Literal, cast
 
 from pydantic import JsonValue
 
 from mrtr_tools.errors import ToolError
 from mrtr_tools.forms import Misfit
-from mrtr_tools.inputs import Group, Input
+from mrtr_tools.inputs import Input
 from mrtr_tools.marks import Refused
 from mrtr_tools.progress import Progress, Slot
 from mrtr_tools.questions import Question
@@ -40,10 +40,10 @@ def open_key(progress: Progress, path: str) -> str:
     return f"{path}-{used + 1}" if used else path
 
 
-def read_responses(
-    progress: Progress, inputs: Mapping[str, Input], responses: Mapping[str, JsonValue]
-) -> dict[str, JsonValue]:
+def read_responses(progress: Progress, step: Step, responses: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     """Take the responses to open questions that need nothing but themselves to be told from others.
+
+    What another build asks otherwise is forgotten, with each yes that was given beside it, perhaps in this request.
 
     Returns:
         The responses to questions whose text names values; the walk takes them when it has those.
@@ -52,25 +52,33 @@ def read_responses(
         ToolError: something was refused that must not be, or did not fit too often.
     """
     left: dict[str, JsonValue] = {}
+    otherwise: list[str] = []
     for key, opened in list(progress.open.items()):
-        item = inputs.get(opened.path)
+        item = step.inputs.get(opened.path)
         if item is None:
             drop_question(progress, key)
         elif not item.is_static:
             left |= {key: responses[key]} if key in responses else {}
         elif opened.pin not in item.pins:
-            drop_question(progress, key)
+            otherwise.append(item.path)
         elif key in responses:
             question = item.draft.unfilled if item.draft is not None else None
             asked = question or Question.from_json(cast("dict[str, JsonValue]", opened.asked))
             take(progress, item, asked, item.pin, responses[key])
+    for path in otherwise:
+        forget(progress, step, path, path.rpartition(".")[0])
     return left
 
 
 def drop_question(progress: Progress, key: str) -> None:
-    """Withdraw a question: an answer to it, that may be on its way, must not count for what is asked instead."""
+    """Withdraw a question: an answer to it, that may be on its way, must not count for what is asked instead.
+
+    Nor do those that did not fit it.
+    """
     path = progress.open.pop(key).path
     progress.used[path] = progress.used.get(path, 0) + 1
+    if progress.misfits.pop(path, 0):
+        progress.why.pop(path, None)
 
 
 def take(progress: Progress, item: Input, question: Question, pin: str, response: JsonValue) -> None:
@@ -131,9 +139,9 @@ def forget(progress: Progress, step: Step, path: str, inside: str) -> None:
     _forget(progress, owner, prefix + last, inner=True, beside=True)
 
 
-def withdraw_yeses(progress: Progress, group: Group, *, inner: bool) -> None:
-    """Unsettle each yes that was given in a group, and to the functions of its inputs where `inner`."""
-    for item in group.inputs:
+def withdraw_yeses(progress: Progress, inputs: Iterable[Input], *, inner: bool) -> None:
+    """Unsettle each yes that was given to inputs of a group, and to their functions where `inner`."""
+    for item in inputs:
         reached = [path for path in progress.slots if path == item.path or (inner and item.path in around(path))]
         for path in [path for path in reached if progress.slots[path].is_yes]:
             for each in around(path):
@@ -168,7 +176,7 @@ def _forget(progress: Progress, owner: Step, path: str, *, inner: bool, beside: 
                 changed.add(item.name)
                 _drop(progress, item.path, inner=inner or item.path != path)
         if beside and len(changed) > before:
-            withdraw_yeses(progress, group, inner=False)
+            withdraw_yeses(progress, group.inputs, inner=False)
     progress.carried.pop(path, None)
     progress.same = [name for name in progress.same if name != path]
 

@@ -1,14 +1,14 @@
 """What a request goes on with: what the call has so far, or a new beginning.
 
-Progress comes from a build that may not be this one, and may be too old. When it no longer fits, the call begins anew,
-as if neither progress nor answers had come, provided that no function of the author has run in it.
+When what the call has came too late, or no longer fits this build, the call begins anew, as if neither that nor answers
+had come, provided that no function of the author has run in it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import cast
+from typing import Final, cast
 
 from pydantic import JsonValue
 
@@ -16,12 +16,15 @@ from mrtr_tools import responses
 from mrtr_tools.arguments import Given
 from mrtr_tools.calls import Call
 from mrtr_tools.carriers import Carrier
-from mrtr_tools.errors import InvalidState, ToolError
+from mrtr_tools.errors import InvalidState
 from mrtr_tools.progress import Progress
 from mrtr_tools.steps import Step
 from mrtr_tools.tools import Toolbox
+from mrtr_tools.upgrades import Unfit, begun_anew, given_again
 
-__all__ = ["Resumed", "carried_values", "resume"]
+__all__ = ["Resumed", "resume"]
+
+LATE: Final = "the state is older than its time to live, or the call than its greatest age"
 
 
 @dataclass(slots=True)
@@ -33,12 +36,16 @@ class Resumed:
         given: the arguments of the call.
         responses: those that the walk has yet to take.
         cold: whether they came before their questions were asked.
+        anew: why the call begins anew although it came with progress: ``expired`` or ``no_longer_fits``; else empty.
+        because: what of it, for the log.
     """
 
     progress: Progress
     given: Given
     responses: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     cold: bool = False
+    anew: str = ""
+    because: str = ""
 
 
 def resume(
@@ -67,41 +74,32 @@ def resume(
     """
     if progress is None:
         return _begun(carrier, raw, Progress(), call.responses)
-    given = None if expired else _fitting(toolbox, carrier, raw, progress)
-    if given is None:
-        trouble = "expired" if expired else "no_longer_fits"
-        if progress.ran:
-            raise InvalidState(trouble, public=trouble)
-        return _begun(carrier, raw, _anew(progress), {})
-    step = _step(toolbox, carrier, progress)
-    progress.step = step.name if progress.step else ""
-    progress.defaults = carrier.arguments.defaults(given)
-    return Resumed(progress, given, responses.read_responses(progress, step.inputs, call.responses))
+    anew, because = "expired", LATE
+    if not expired:
+        try:
+            return _going_on(toolbox, carrier, call, given_again(toolbox, carrier, raw, progress), progress)
+        except Unfit as unfit:
+            anew, because = "no_longer_fits", str(unfit)
+    if progress.ran:
+        raise InvalidState(anew, public=anew, because=because)
+    begun = _begun(carrier, raw, begun_anew(progress), {})
+    begun.anew, begun.because = anew, because
+    return begun
 
 
-def carried_values(carrier: Carrier, step: Step, progress: Progress, given: Given) -> dict[str, object]:
-    """The values of a step's parameters before its inputs.
-
-    Raises:
-        ValueError: one is missing, or does not fit its annotation.
-    """
-    if step is carrier.step:
-        return dict(given.values)
-    values: dict[str, object] = {}
-    for name, taken in step.carried.items():
-        if name in progress.carried:
-            values[name] = taken.load(progress.carried[name])
-        elif name in progress.same:
-            values[name] = taken.load(carrier.arguments.dump(given, name))
-        elif name not in step.inputs:
-            if taken.parameter.required:
-                raise ValueError(f"nothing was handed on for {name}")
-            values[name] = taken.parameter.default()
-    return values
+def _going_on(toolbox: Toolbox, carrier: Carrier, call: Call, given: Given, progress: Progress) -> Resumed:
+    step = carrier.step
+    if progress.step:
+        step = cast("Step", toolbox.step_named(progress.step))
+        if step.name != progress.step:  # what it does for this call keeps the key that it has
+            progress.formerly = progress.formerly or progress.step
+            progress.step = step.name
+    progress.defaults |= carrier.arguments.defaults(given)
+    return Resumed(progress, given, responses.read_responses(progress, step, call.responses))
 
 
 def _begun(
-    carrier: Carrier, raw: Mapping[str, JsonValue], progress: Progress, given_answers: Mapping[str, JsonValue]
+    carrier: Carrier, raw: Mapping[str, JsonValue], progress: Progress, answers: Mapping[str, JsonValue]
 ) -> Resumed:
     given = carrier.arguments.read(raw, {})
     progress.version = carrier.version
@@ -110,36 +108,8 @@ def _begun(
     if not carrier.cold_answers:
         return Resumed(progress, given)
     cold = {
-        name: given_answers[name]
+        name: answers[name]
         for name, item in carrier.step.inputs.items()
-        if name in given_answers and item.draft is not None and item.draft.kind == "form" and "." not in name
+        if name in answers and item.draft is not None and item.draft.kind == "form" and "." not in name
     }
     return Resumed(progress, given, cold, cold=True)
-
-
-def _fitting(toolbox: Toolbox, carrier: Carrier, raw: Mapping[str, JsonValue], progress: Progress) -> Given | None:
-    """The arguments, when progress that another build may have made can go on in this one."""
-    try:
-        given = carrier.arguments.read(raw, progress.defaults)
-        step = toolbox.step_named(progress.step) if progress.step else carrier.step
-        follows = step is not None and (not progress.step or step.may_follow)
-        if follows and progress.version == carrier.version and given.digest == progress.given:
-            if progress.step:
-                carried_values(carrier, cast("Step", step), progress, given)
-            return given
-    except (ToolError, ValueError):
-        pass
-    return None
-
-
-def _step(toolbox: Toolbox, carrier: Carrier, progress: Progress) -> Step:
-    return cast("Step", toolbox.step_named(progress.step)) if progress.step else carrier.step
-
-
-def _anew(progress: Progress) -> Progress:
-    """A call that begins anew: its id stays, no key that was sent before is sent again, and no round is counted
-    twice."""
-    fresh = Progress(progress.call, rounds=progress.rounds, used=dict(progress.used))
-    for question in progress.open.values():
-        fresh.used[question.path] = fresh.used.get(question.path, 0) + 1
-    return fresh

@@ -71,13 +71,19 @@ from mrtr_tools.once import Once, claim_round, claim_step
 from mrtr_tools.outcomes import Outcome, outcome_of, restored
 from mrtr_tools.progress import Open, Progress
 from mrtr_tools.questions import Question
-from mrtr_tools.resuming import carried_values, resume
+from mrtr_tools.resuming import resume
 from mrtr_tools.steps import Step
 from mrtr_tools.tools import Toolbox
+from mrtr_tools.upgrades import values_before_inputs
 from mrtr_tools.walk import Ask, Walk
 
 __all__ = ["Round"]
 
+TOLD_ANEW: Final[Mapping[str, str]] = {
+    "": "",
+    "expired": "This was open for too long; please answer again.",
+    "no_longer_fits": "This has changed in the meantime; please answer again.",
+}
 MAX_FUNCTIONS: Final = 1000
 MAX_MOVES: Final = 3
 MAX_MOVES_IN_A_ROW: Final = 2
@@ -97,6 +103,8 @@ class Round:
         carrier: what is called.
         progress: what the call has.
         claim: what must be claimed before anything is done, for a tool whose rounds are played once; else None.
+        anew: why the call begins anew although it came with progress: ``expired`` or ``no_longer_fits``; else empty.
+        because: what of it, for the log.
         has_run: whether a function of the author has run in this round.
 
     Raises:
@@ -121,12 +129,14 @@ class Round:
         self._skipped: set[str] = set()
         self._asks_again = False
         self._went = False
+        self.anew = self.because = ""
         once = self.carrier.step.once if self.carrier.single_use and progress is not None else None
         self.claim = claim_round(self.progress, call.responses, once.on_crash) if once is not None else None
         try:
             resumed = resume(toolbox, self.carrier, call, raw, progress, expired=expired)
             self.progress, self._given = resumed.progress, resumed.given
             self._responses, self._cold = resumed.responses, resumed.cold
+            self.anew, self.because = resumed.anew, resumed.because
         except InvalidArguments as error:
             if self.call.method != "tools/call":
                 raise InvalidParams(str(error)) from None
@@ -142,6 +152,11 @@ class Round:
     def step(self) -> Step:
         """The current step."""
         return cast("Step", self.toolbox.step_named(self.progress.step)) if self.progress.step else self.carrier.step
+
+    @property
+    def place(self) -> str:
+        """The name of the current step as it was when the call came to it: what it does is known by this."""
+        return self.progress.formerly or self.step.name
 
     def next_event(self) -> Event:
         """What comes next; the same again until it was done.
@@ -223,7 +238,7 @@ class Round:
     def _next(self) -> Event:
         step = self.step
         walk = Walk(self.progress, self.call, step, self._context, self._responses, self._cold, self._digests)
-        values = carried_values(self.carrier, step, self.progress, self._given)
+        values = values_before_inputs(self.carrier, step, self._given, self.progress)
         first = walk.through(step, values)
         self._skipped = walk.skipped
         if first is not None:
@@ -277,7 +292,7 @@ class Round:
         return RunStep(step, arguments, pin)
 
     def _context(self, step: Step) -> Context:
-        place = self.step.name if step is self.step else f"{self.step.name}/{step.name}"
+        place = self.place if step is self.step else f"{self.place}/{step.name}"
         return Context(
             call_id=self.progress.call,
             idempotency_key=f"{self.progress.call}:{self.progress.n}:{place}",
@@ -297,7 +312,8 @@ class Round:
         for ask in asks:
             question, key = cast("Question", ask.question), responses.open_key(self.progress, ask.item.path)
             opened[key] = Open(ask.item.path, ask.pin, None if ask.item.maker is None else question.to_json())
-            requests[key] = question.request(self._why(ask.item.path))
+            why = self._why(ask.item.path) or (TOLD_ANEW[self.anew] if question.kind != "sample" else "")
+            requests[key] = question.request(why)
         self._withdraw(opened)
         self.progress.open = opened
         return NeedInput(requests, keep=not nothing_to_keep)
@@ -356,7 +372,7 @@ class Round:
         self.progress.n += 1
         if step.once is not None:
             self.progress.visits[step.once.name] = self.progress.visits.get(step.once.name, 0) + 1
-        self.progress.step = step.name
+        self.progress.step, self.progress.formerly = step.name, ""
         self.progress.carried = {name: value for name, value in going.carried.items() if name not in same}
         self.progress.same = same
         self._withdraw(())

@@ -67,8 +67,11 @@ async def handle_call(
     try:
         machine = _opened(toolbox, call, signer)
     except InvalidState as refused:
-        _log.warning("requestState refused: %s (%s)", refused.reason, describe(call.state))
+        why = f"{refused.reason}: {refused.because}" if refused.because else refused.reason
+        _log.warning("requestState refused: %s (%s)", why, describe(call.state))
         raise
+    if machine.anew:
+        _log.info("%s begins anew: %s: %s (%s)", call.target, machine.anew, machine.because, describe(call.state))
     driver = _Driver(machine, observer, _nowhere if ledger is None else ledger.once, is_busy)
     event = await driver.play_once()
     if isinstance(event, Finished):

@@ -225,7 +225,7 @@ class StateSigner:
             check = "future"
             _require(issued <= now + LEEWAY)
         except Exception:  # noqa: BLE001  whatever a client sent, there is one answer
-            raise InvalidState(check) from None
+            raise InvalidState(check, because=REASONS[check]) from None
         late = now - LEEWAY
         return Opened(progress, expired=late > issued + self.ttl or late > progress.born + self.max_age)
 

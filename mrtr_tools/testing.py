@@ -4,29 +4,33 @@
     assert played.text == "Sunny in Paris"
     assert played.questions == ["github_login"]
 
-Every round goes through a real signer and through JSON, as it would between two machines.
+Every round goes through a real signer and through JSON, as it would between two machines. An upgrade between two rounds
+is played with two toolboxes, the old build and the new one:
+
+    played = Player(old, upgrades=[new]).play("get_weather", {"location": "Paris"}, github_login="octocat")
+
+    conversation = await Player(old).start("get_weather", {"location": "Paris"})
+    conversation.switch(new)
+    await conversation.answer(github_login="octocat")
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, cast
 
 import anyio
-from pydantic import BaseModel, JsonValue
+from pydantic import JsonValue
 from pydantic_core import from_json, to_json
 
-from mrtr_tools.answers import choices_of
+from mrtr_tools.answering import in_turn, respond
 from mrtr_tools.calls import Call, Client, Complete, InputRequired
-from mrtr_tools.choices import wire_text
 from mrtr_tools.events import Event, Finished, RunStep
-from mrtr_tools.input_requests import Root, Sampled
 from mrtr_tools.keys import TESTING_KEY, read_key
-from mrtr_tools.marks import Refused
 from mrtr_tools.runner import handle_call
-from mrtr_tools.single_use import Ledger, MemoryClaims
+from mrtr_tools.single_use import ClaimStore, Ledger, MemoryClaims
 from mrtr_tools.state import StateSigner
 from mrtr_tools.tools import Toolbox
 
@@ -53,10 +57,12 @@ class Conversation:
         questions: the wire keys that were asked, in the order of asking; a key asked twice stands there twice.
         ran: the functions of the author that ran, in order; an input's function goes by its path.
         messages: the texts of the questions, by wire key, as last asked; of a sampling request, its last text.
+        toolbox: the build of the tools that serves the next round; see `switch`.
     """
 
     player: Player = field(repr=False)
     call: Call = field(repr=False)
+    toolbox: Toolbox
     reply: InputRequired | Complete = field(default_factory=lambda: InputRequired({}, None))
     rounds: int = 0
     questions: list[str] = field(default_factory=list[str])
@@ -99,6 +105,12 @@ class Conversation:
         """The same call from here on once more: a client can send a state twice, and answer otherwise."""
         return replace(self, questions=list(self.questions), ran=list(self.ran), messages=dict(self.messages))
 
+    def switch(self, toolbox: Toolbox) -> None:
+        """Let another build of the tools serve what follows, as an upgrade between two rounds does; or an older one, as
+        a rolling upgrade does. It has the name of the first: servers refuse the states of another one.
+        """
+        self.toolbox = toolbox
+
     async def send(self, responses: Mapping[str, JsonValue]) -> None:
         """Send the next round with these raw ``inputResponses``.
 
@@ -121,9 +133,11 @@ class Conversation:
             self.call.method,
         )
         self.rounds += 1
-        self.reply = await handle_call(
-            self.player.toolbox, call, self.player.signer, self._note, ledger=self.player.ledger
-        )
+        signer = self.player.signer or StateSigner(TESTING_KEYS, self.toolbox.name)
+        ledger = Ledger(self.player.claims, signer)
+        self.reply = await handle_call(self.toolbox, call, signer, self._note, ledger=ledger)
+        if self.rounds <= len(self.player.upgrades):
+            self.switch(self.player.upgrades[self.rounds - 1])
         for key, request in self.open.items():
             self.questions.append(key)
             self.messages[key] = _text(request)
@@ -153,18 +167,19 @@ class Player:
         toolbox: whose tools are called.
         capabilities: what the client declares, a `ClientCapabilities` object.
         principal: who calls.
-        signer: mints the states; to test what expires, give one with a clock of your own and `TESTING_KEYS`.
-        ledger: keeps what is used once; one in memory unless given.
+        signer: mints the states; to test what expires, give one with a clock of your own and `TESTING_KEYS`. By
+            default each toolbox has one for its name, as a server has.
+        claims: keeps what is used once.
+        upgrades: other builds of the toolbox, to test what becomes of calls under way: the first serves the second
+            round, the next one the third, and the last one the rest.
     """
 
     toolbox: Toolbox
     capabilities: Mapping[str, JsonValue] = field(default_factory=lambda: EVERYTHING)
     principal: str | None = None
-    signer: StateSigner = field(default_factory=lambda: StateSigner(TESTING_KEYS, "testing"))
-    ledger: Ledger | None = None
-
-    def __post_init__(self) -> None:
-        self.ledger = self.ledger or Ledger(MemoryClaims(), self.signer)
+    signer: StateSigner | None = None
+    claims: ClaimStore = field(default_factory=MemoryClaims)
+    upgrades: Sequence[Toolbox] = ()
 
     async def start(self, tool: str, arguments: Mapping[str, JsonValue] | None = None) -> Conversation:
         """Send the first round of a call; the arguments are as in `play_async`.
@@ -174,7 +189,7 @@ class Player:
         """
         method = "resources/read" if ":" in tool else "tools/call"
         method = "prompts/get" if tool in self.toolbox.prompts else method
-        conversation = Conversation(self, Call(tool, arguments or {}, method=method))
+        conversation = Conversation(self, Call(tool, arguments or {}, method=method), self.toolbox)
         await conversation.send({})
         return conversation
 
@@ -193,7 +208,7 @@ class Player:
             RequestError: a request cannot be served.
             AssertionError: something is asked that has no answer here.
         """
-        known = {path for step in self.toolbox.steps for path in step.inputs}
+        known = {path for build in (self.toolbox, *self.upgrades) for step in build.steps for path in step.inputs}
         if unknown := [name for name in answers if _NUMBERED.sub("", name) not in known]:
             raise AssertionError(
                 f"{self.toolbox!r} has no input {unknown[0]!r}; it has {', '.join(sorted(known)) or 'none'}"
@@ -226,74 +241,6 @@ def _text(request: Mapping[str, Any]) -> str:
         if "content" in each or "message" in each
     ]
     return texts[-1] if texts else ""
-
-
-def in_turn(*answers: object) -> Callable[[Mapping[str, JsonValue]], object]:
-    """An answer that is another one each time: ``play("pick", date=in_turn("Monday", "Tuesday"))``."""
-    left = iter(answers)
-
-    def answer(request: Mapping[str, JsonValue]) -> object:
-        for given in left:
-            return given
-        raise AssertionError(f"asked more than {len(answers)} times: {dict(request)}")
-
-    return answer
-
-
-def respond(request: Mapping[str, JsonValue], answer: object) -> JsonValue:
-    """The response to a question, as a client gives it.
-
-    Args:
-        request: the question, ``{"method": ..., "params": ...}``.
-        answer: for a form, the value of its only field; or all fields, in a dict or an instance of the form's type; a
-            choice may be given as the value it stands for. For a page, whether it is opened. For a model, what it says,
-            as a text, a `Sampled`, or the protocol's object. For roots, a list of `Root` or of URIs. For any of them
-            `Refused`, or a callable that gets `request` and gives one of these.
-    """
-    if callable(answer) and not isinstance(answer, type):
-        answer = cast("Callable[[Any], object]", answer)(request)
-    if isinstance(answer, Refused):
-        return {"action": answer.action}
-    if request["method"] == "sampling/createMessage":
-        return _sampled(answer)
-    if request["method"] == "roots/list":
-        roots = [root if isinstance(root, Root) else Root(str(root)) for root in cast("list[object]", answer)]
-        return {"roots": [{"uri": root.uri, **({"name": root.name} if root.name else {})} for root in roots]}
-    params = cast("dict[str, Any]", request["params"])
-    if params.get("mode") == "url":
-        return {"action": "accept" if answer else "decline"}
-    properties = cast("dict[str, dict[str, Any]]", params["requestedSchema"]["properties"])
-    given = _fields(answer)
-    content = {next(iter(properties)): answer} if given is None else given
-    shown = {name: _shown(value, properties.get(name, {})) for name, value in content.items()}
-    return {"action": "accept", "content": cast("JsonValue", from_json(to_json(shown)))}
-
-
-def _sampled(answer: object) -> JsonValue:
-    if isinstance(answer, Sampled):
-        stop = {"stopReason": answer.stop_reason} if answer.stop_reason else {}
-        return {"role": answer.role, "content": cast("JsonValue", answer.content), "model": answer.model, **stop}
-    if isinstance(answer, str):
-        return {"role": "assistant", "content": {"type": "text", "text": answer}, "model": "test"}
-    return cast("JsonValue", answer)
-
-
-def _fields(answer: object) -> dict[str, object] | None:
-    """The fields of an answer that gives several, by their names on the wire; None for a single value."""
-    if isinstance(answer, dict):
-        return cast("dict[str, object]", answer)
-    if isinstance(answer, BaseModel):
-        return {each.alias or name: getattr(answer, name) for name, each in type(answer).model_fields.items()}
-    if is_dataclass(answer) and not isinstance(answer, type):
-        return {each.name: getattr(answer, each.name) for each in fields(answer)}
-    return None
-
-
-def _shown(value: object, spec: dict[str, Any]) -> object:
-    """A value as a form shows it: choices stand there as text."""
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return [_shown(item, spec.get("items", {})) for item in cast("list[object]", value)]
-    return wire_text(value) if choices_of(spec) is not None else value
 
 
 def _named(key: str, answers: Mapping[str, object]) -> str | None:

@@ -93,8 +93,7 @@ class Walk:
                 continue
             known = dict(values)
             open_inputs = [item for item in group.inputs if item.name not in known]
-            waiting = [ask for item in open_inputs if (ask := self._settle(owner, item, known, values)) is not None]
-            waiting = self._refuse_unsupported(waiting, values)
+            waiting = self._refuse_unsupported(self._unsettled(owner, open_inputs, known, values), values)
             first: First | None = None
             for ask in waiting:  # to the end, so that no function runs before all questions of the group are checked
                 if ask.question is not None:
@@ -104,9 +103,29 @@ class Walk:
                     first = first or found
             if waiting:
                 for below in owner.groups[place + 1 :]:  # a yes there was given to what is asked anew
-                    responses.withdraw_yeses(self.progress, below, inner=True)
+                    responses.withdraw_yeses(self.progress, below.inputs, inner=True)
                 return first
         return None
+
+    def _unsettled(
+        self, owner: Step, inputs: Sequence[Input], known: Mapping[str, object], values: dict[str, object]
+    ) -> list[Ask]:
+        """What is to be asked of a group, and each yes beside what is asked for the first time, or otherwise than it
+        was: another build asks it, and whoever said yes has not seen it."""
+        waiting = [ask for item in inputs if (ask := self._settle(owner, item, known, values)) is not None]
+        if any(self._is_new(ask.item) for ask in waiting):
+            responses.withdraw_yeses(self.progress, inputs, inner=False)
+        asked = {ask.item.path for ask in waiting}
+        if all(item.path in self.progress.slots or item.path in asked for item in inputs):
+            return waiting
+        return [ask for item in inputs if (ask := self._settle(owner, item, known, values)) is not None]
+
+    def _is_new(self, item: Input) -> bool:
+        """Whether nothing was asked, answered or made for an input so far."""
+        seen = {*self.progress.slots, *(question.path for question in self.progress.open.values())}
+        if item.maker is not None and item.maker.groups:  # it may ask again for all that it asked
+            seen.update(self.progress.used)
+        return not any(item.path in responses.around(path) for path in seen)
 
     def _before_making(self, ask: Ask, known: Mapping[str, object]) -> First | None:
         """What must run so that an input's function can: one of its own inputs', or itself when they are settled."""
@@ -128,7 +147,7 @@ class Walk:
         question = self._question(owner, item, known, kept)
         pins = item.pins_for(question, self._given(owner, item, known))
         if kept is not None and kept.pin not in pins:  # asked otherwise than it would be now: nobody answered this
-            responses.drop_question(self.progress, key)
+            responses.forget(self.progress, self.step, item.path, item.path.rpartition(".")[0])
             kept, question = None, self._question(owner, item, known, None)
             key = responses.open_key(self.progress, item.path)
         ask = Ask(item, question, pins[0])

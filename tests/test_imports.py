@@ -29,10 +29,10 @@ steps
 content arguments results carriers tools
 responses
 sealing state
-events outcomes walk resuming rounds
+events outcomes upgrades walk resuming rounds
 single_use
 runner
-testing
+answering testing
 server
 cli
 """

@@ -21,6 +21,7 @@ from mrtr_tools.calls import Call, Complete
 from mrtr_tools.results import Output, output_of
 from mrtr_tools.runner import handle_call
 from mrtr_tools.testing import Player
+from tests.calls_by_hand import SIGNER
 
 
 class Model(BaseModel):
@@ -322,7 +323,7 @@ async def test_a_result_that_is_not_what_was_promised_is_a_tool_error():
     def count() -> int:
         return "many"  # pyright: ignore[reportReturnType]
 
-    reply = await handle_call(box, Call("count"), Player(box).signer)
+    reply = await handle_call(box, Call("count"), SIGNER)
 
     assert isinstance(reply, Complete)
     assert reply.is_error

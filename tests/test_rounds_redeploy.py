@@ -7,7 +7,6 @@ import pytest
 from pydantic import Field
 
 from mrtr_tools import Elicit, Refused, Toolbox, confirm, needs_input, then
-from mrtr_tools.errors import InvalidState
 from mrtr_tools.events import NeedInput
 from mrtr_tools.rounds import Round
 from tests.rounds_by_hand import again, asked, begin, message, play, refused, result, tool
@@ -220,17 +219,6 @@ def test_promise_8_a_parameter_of_another_type_takes_what_fits():
 def test_promise_8_a_parameter_of_another_type_that_does_not_fit_no_longer_fits():
     new = step_of("def end(price: dict[str, int]) -> str:\n    return f'{price}'", {"price": {}})
     assert refused(under_way(), {"ok": YES}, toolbox=new).data == {"reason": "no_longer_fits"}
-
-
-def test_promise_8_a_parameter_that_now_admits_a_refusal_still_fits_or_is_refused_but_never_changes():
-    new = step_of(
-        "from mrtr_tools import Refused\ndef end(price: int | Refused) -> str:\n    return f'{price}'", {"price": 3}
-    )
-    try:
-        seen = result(again(under_way(), {"ok": YES}, toolbox=new))
-    except InvalidState as error:
-        seen = error.reason
-    assert seen in ("3", "no_longer_fits")
 
 
 def test_promise_8_a_handed_on_value_may_become_a_question():

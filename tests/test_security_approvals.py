@@ -89,7 +89,7 @@ def test_an_argument_whose_meaning_changed_is_not_acted_upon() -> None:
 
     again = server.ask("close", {"account": "ada"}, state=asked.state, ok=YES)
 
-    assert message(again, "ok-2") == "Close account ada#2?"
+    assert message(again, "ok-2") == "This has changed in the meantime; please answer again.\nClose account ada#2?"
     assert server.ran == []
     assert list(server.ask("close", {"account": "ada"}, state=again.state, ok=YES).requests) == ["ok-2"]
     assert server.end("close", {"account": "ada"}, state=again.state, **{"ok-2": YES}).value == "closed ada#2"

@@ -11,6 +11,7 @@ from mrtr_tools import Context, DefinitionError, Refused, Toolbox, needs_input
 from mrtr_tools.calls import Call, Complete
 from mrtr_tools.runner import handle_call
 from mrtr_tools.testing import Player
+from tests.calls_by_hand import SIGNER
 from tests.refusing import refused
 
 
@@ -194,7 +195,7 @@ async def test_a_default_factory_whose_value_does_not_fit_ends_in_a_tool_error_a
     except DefinitionError as error:
         assert "'size'" in str(error)  # noqa: PT017
     else:
-        reply = await handle_call(box, Call("work"), Player(box).signer)
+        reply = await handle_call(box, Call("work"), SIGNER)
         assert isinstance(reply, Complete)
         assert reply.is_error
 

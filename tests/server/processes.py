@@ -24,7 +24,7 @@ def environment(more: Mapping[str, str]) -> dict[str, str]:
 
 
 def stdio(toolbox: str, **more: str) -> StdioServerParameters:
-    """How a client starts `serve.py` over stdio; `toolbox` is a module that holds one."""
+    """How a client starts `serve.py` over stdio; `toolbox` is a module that holds one, or ``module:name``."""
     return StdioServerParameters(command=sys.executable, args=[SERVE, "stdio", toolbox], env=environment(more))
 
 

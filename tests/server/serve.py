@@ -1,4 +1,4 @@
-"""Serve the toolbox of a module: ``python serve.py stdio|http MODULE``."""
+"""Serve the toolbox of a module: ``python serve.py stdio|http MODULE[:NAME]``, NAME being ``toolbox`` unless given."""
 
 import importlib
 import sys
@@ -6,8 +6,9 @@ import sys
 from mrtr_tools.server import run_http, run_stdio
 
 if __name__ == "__main__":
-    transport, module = sys.argv[1:]
-    toolbox = importlib.import_module(module).toolbox
+    transport, place = sys.argv[1:]
+    module, _, name = place.partition(":")
+    toolbox = getattr(importlib.import_module(module), name or "toolbox")
     if transport == "stdio":
         run_stdio(toolbox)
     else:
