@@ -266,7 +266,8 @@ class Toolbox:
         Args:
             function: the function; a method is registered bound: ``toolbox.step(shop.pay)``.
             name: what states call it, by default the function's name; a partial needs one.
-            aliases: names it had before, so that calls under way find it.
+            aliases: names it had before, so that calls under way find it, for as long as such a call may live; while an
+                upgrade is rolled out, also the name that it will have.
 
         Raises:
             DefinitionError: the function cannot be a step, or a name is taken.
