@@ -290,7 +290,8 @@ class Toolbox:
         Args:
             function: the function; a method is registered bound: ``toolbox.step(shop.pay)``.
             name: what states call it, by default the function's name; a partial needs one.
-            aliases: names it had before, the oldest first, so that calls under way find it.
+            aliases: names it had before, so that calls under way find it, for as long as such a call may live; while an
+                upgrade is rolled out, also the name that it will have.
             single_use: run it once for each time that a call comes to it by `then`, whatever its client sends again:
                 a repeat with the same values and answers gets what the step left, one that comes while it runs an
                 error that says to try again, and one with others an error. `AskAgain` gives it free. It is not

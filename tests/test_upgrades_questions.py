@@ -343,3 +343,32 @@ def test_a_question_inside_a_function_is_asked_again_while_it_is_open():
 def test_what_a_function_made_of_an_answer_stands_where_its_question_is_reworded():
     machine = crossing(logging_in("User?"), logging_in("Which user?"), {"login.user": accept(user="x")})
     assert result(machine) == "@x b"
+
+
+def choosing(name: str) -> Toolbox:
+    """A seat that is chosen from what a function knows once it has asked; a yes is given beside it."""
+
+    @needs_input(user="User?")
+    def choose(user: str) -> Source:
+        return Elicit(f"Seat for {user}?")
+
+    choose.__qualname__ = name
+
+    def go(seat: str, b: str) -> str:
+        return f"{seat} {b}"
+
+    return tool(go, {"seat": choose, "ok": confirm("Pay?"), "b": "B?"})
+
+
+@OPEN_OR_ANSWERED
+def test_another_function_asks_for_itself_again_and_the_yes_beside_it_is_given_again(answered: bool):
+    """Security 1."""
+    play(machine := begin(choosing("one"), "go"))
+    play(machine := again(machine, {"seat.user": accept(user="ann")}))
+    responses = {"ok": YES, **({"seat": accept(seat="1A")} if answered else {})}
+    play(machine := again(machine, responses))
+    machine = again(machine, {"b": B}, toolbox=choosing("other"))
+    assert asked(machine) == ["seat.user-2", "ok-2"]
+    machine = again(machine, {"seat.user-2": accept(user="bob"), "ok-2": YES})
+    assert message(machine, "seat-2") == "Seat for bob?"
+    assert result(again(machine, {"seat-2": accept(seat="2B")})) == "2B b"
