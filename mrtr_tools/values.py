@@ -7,20 +7,17 @@ original, types included.
 
 from __future__ import annotations
 
-import dataclasses
-import datetime
-import math
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal
 from typing import Annotated, Any, Final, NewType, cast, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter, ValidationError
+from pydantic import ConfigDict, JsonValue, TypeAdapter, ValidationError
 from pydantic.errors import PydanticSchemaGenerationError, PydanticUndefinedAnnotation, PydanticUserError
 from pydantic.warnings import UnsupportedFieldAttributeWarning
-from pydantic_core import PydanticSerializationError, SchemaError, TzInfo, from_json, to_json
+from pydantic_core import PydanticSerializationError, SchemaError, from_json, to_json
 
+from mrtr_tools.differences import differences, kind_named
 from mrtr_tools.digests import digest_of
 from mrtr_tools.findings import place_of, reason_of
 from mrtr_tools.guards import Guard
@@ -66,9 +63,8 @@ class Codec:
             back = self._read(text)
         except (TypeError, ValueError, RecursionError) as error:
             raise NotCarriable(self._why_not(value, error)) from None  # the cause shows the value
-        if not _plainly_same(value, back):
-            for difference in _differences(value, back, "value"):
-                raise NotCarriable(difference)
+        for difference in differences(value, back, "value"):
+            raise NotCarriable(difference)
         return data
 
     def load(self, data: JsonValue) -> Any:
@@ -97,14 +93,14 @@ class Codec:
         """A message for a value that pydantic could not write, or not read again."""
         if isinstance(error, PydanticSerializationError):
             if "utf-8" in str(error):
-                return f"value is {_named(value)} and holds {_NO_TEXT}"
+                return f"value is {kind_named(value)} and holds {_NO_TEXT}"
             try:
                 self._adapter.validate_python(value, strict=True, by_alias=False, by_name=True)
             except ValidationError as misfit:
                 error = misfit
         if isinstance(error, ValidationError):
             return f"value{place_of(error, self.shape())} would not come back from JSON: {reason_of(error)}"
-        return f"value is {_named(value)} and does not go into JSON as annotated"
+        return f"value is {kind_named(value)} and does not go into JSON as annotated"
 
 
 _NO_TEXT: Final = (
@@ -208,84 +204,6 @@ def _inner(node: _Node) -> Iterator[tuple[str, _Node]]:
             if isinstance(item, Mapping):
                 inner = cast("_Node", item)
                 yield (name or inner.get("name", "") if key == "fields" else ""), inner
-
-
-# What only a value shows: how it differs from what came back.
-
-
-def _differences(sent: object, back: object, path: str) -> Iterator[str]:
-    if type(sent) is not type(back):
-        if not (type(sent) is int and type(back) is float and sent == back):
-            yield f"{path} is {_named(sent)} and would come back as {_named(back)}"
-        return
-    parts, others = _parts(sent), _parts(back)
-    if parts is None or others is None:
-        if not _alike(sent, back):
-            yield f"{path} is {_named(sent)} and would come back changed{_advice(sent)}"
-    elif parts.keys() != others.keys():
-        yield f"{path} is {_named(sent)} and would come back with other keys, or another length"
-    else:
-        for name, members in parts.items():
-            pairs = [pair for pair in zip(members, others[name], strict=True) if not _plainly_same(*pair)]
-            for mine, theirs in pairs:
-                step = f".{name}" if _has_fields(sent) else f"[{name}]" if isinstance(name, int) else "[...]"
-                yield from _differences(mine, theirs, path + step)
-
-
-def _plainly_same(a: object, b: object) -> bool:
-    """Spares most parts the long way."""
-    return type(a) is type(b) and type(a) in _ATOMS and a == b
-
-
-_ATOMS: Final = frozenset({str, int, bool, type(None)})
-
-
-def _parts(value: object) -> dict[object, tuple[object, ...]] | None:
-    """What a value is made of: each part by its place, for a dict with its key; None for a value that has no parts."""
-    if isinstance(value, (list, tuple)):
-        return {index: (item,) for index, item in enumerate(cast("list[object]", value))}
-    if isinstance(value, Mapping):
-        return {key: (key, item) for key, item in cast("Mapping[object, object]", value).items()}
-    if isinstance(value, (set, frozenset)):
-        return {item: (item,) for item in cast("set[object]", value)}
-    if isinstance(value, BaseModel):
-        own = {name: getattr(value, name, None) for name in type(value).model_fields}
-        own |= (value.model_extra or {}) | (value.__pydantic_private__ or {})
-        return {name: (item,) for name, item in own.items()}
-    if _has_fields(value):
-        return {item.name: (getattr(value, item.name, None),) for item in dataclasses.fields(cast("Any", value))}
-    return None
-
-
-def _has_fields(value: object) -> bool:
-    return isinstance(value, BaseModel) or dataclasses.is_dataclass(value)
-
-
-def _alike(sent: object, back: object) -> bool:
-    return sent == back and _unseen(sent) == _unseen(back)
-
-
-def _unseen(value: object) -> object:
-    """What ``==`` looks away from: the sign of a zero, the zeros of a decimal, the zone of a time."""
-    match value:
-        case float():
-            return math.copysign(1, value)
-        case Decimal():
-            return value.as_tuple()
-        case datetime.datetime() | datetime.time():
-            return value.fold if value.tzinfo is None else isinstance(value.tzinfo, (datetime.timezone, TzInfo))
-        case _:
-            return None
-
-
-def _advice(value: object) -> str:
-    if isinstance(value, (datetime.datetime, datetime.time)):
-        return ": JSON keeps the offset, not the time zone; use UTC, and hand the zone on by name"
-    return ""
-
-
-def _named(value: object) -> str:
-    return "None" if value is None else f"of type {type(value).__name__}"
 
 
 def _spelled(annotation: object) -> str:

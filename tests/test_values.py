@@ -318,6 +318,14 @@ def test_private_attributes_that_would_be_lost_are_refused() -> None:
         Codec(Open).dump(value)
 
 
+@pytest.mark.parametrize("value", [{4111: True}, {4111: "x"}])
+def test_a_key_is_data_and_stands_in_no_message(value: dict[int, Any]) -> None:
+    """Security 23."""
+    with pytest.raises(NotCarriable, match=r"value\[\.\.\.\]") as caught:
+        Codec(dict[int, float]).dump(value)
+    assert "4111" not in str(caught.value)
+
+
 def test_values_never_share_objects() -> None:
     codec = Codec(list[dict[str, int]])
     value = [{"a": 1}]
