@@ -43,6 +43,7 @@ class Carrier:
         arguments: what its caller gives.
         max_rounds: how often a call may be answered with ``input_required``.
         version: states of another version are refused.
+        ttl: seconds that a state of it lives, or None for those of the server.
         cold_answers: whether its own fixed form questions may be answered in a call without state.
     """
 
@@ -53,6 +54,7 @@ class Carrier:
     arguments: Arguments = field(repr=False)
     max_rounds: int = 10
     version: int = 0
+    ttl: float | None = None
     cold_answers: bool = False
 
     @property

@@ -54,10 +54,10 @@ async def handle_call(toolbox: Toolbox, call: Call, signer: StateSigner, observe
 
 
 def _opened(toolbox: Toolbox, call: Call, signer: StateSigner) -> Round:
-    toolbox.find(call.method, call.target, call.arguments)  # before anything is done for it
+    carrier, _ = toolbox.find(call.method, call.target, call.arguments)  # before anything is done for it
     if call.state is None:
         return Round(toolbox, call)
-    opened = signer.loads(call.state, call)
+    opened = signer.loads(call.state, call, carrier.ttl)
     return Round(toolbox, call, opened.progress, expired=opened.expired)
 
 

@@ -24,6 +24,7 @@ from mrtr_tools.carriers import (
     texts_only,
 )
 from mrtr_tools.errors import DefinitionError, InvalidParams
+from mrtr_tools.lifetimes import is_lifetime
 from mrtr_tools.marks import REGISTERED, name_of
 from mrtr_tools.questions import Kind
 from mrtr_tools.results import output_of
@@ -93,6 +94,7 @@ class Toolbox:
         cold_answers: bool = False,
         max_rounds: int = 10,
         version: int = 0,
+        ttl: float | None = None,
     ) -> Callable[[F], F]: ...
     def tool(
         self,
@@ -106,6 +108,7 @@ class Toolbox:
         cold_answers: bool = False,
         max_rounds: int = 10,
         version: int = 0,
+        ttl: float | None = None,
     ) -> Any:
         """Make a function a tool; it stays callable as it is.
 
@@ -120,6 +123,7 @@ class Toolbox:
             max_rounds: how often a call may ask; clients stop at about 10.
             version: raise it when a change must not be jumped over, such as a new check before an effect: calls that
                 are under way begin anew, or end with an error once a step has run.
+            ttl: seconds that a state lives, and so a person may take to answer; by default those of the server.
 
         Raises:
             DefinitionError: the function cannot be a tool; the text names the parameter and the way out.
@@ -127,7 +131,7 @@ class Toolbox:
 
         def define(function: F) -> F:
             tool_name = self._new_name(function, name)
-            step = _first_step(function, tool_name, max_rounds, version)
+            step = _first_step(function, tool_name, max_rounds, version, ttl)
             self._tools[tool_name] = Tool(
                 name=tool_name,
                 title=title,
@@ -139,6 +143,7 @@ class Toolbox:
                 cold_answers=cold_answers,
                 max_rounds=max_rounds,
                 version=version,
+                ttl=ttl,
             )
             self._register(step, function)
             return function
@@ -158,6 +163,7 @@ class Toolbox:
         description: str | None = None,
         max_rounds: int = 10,
         version: int = 0,
+        ttl: float | None = None,
     ) -> Callable[[F], F]: ...
     def prompt(
         self,
@@ -169,6 +175,7 @@ class Toolbox:
         description: str | None = None,
         max_rounds: int = 10,
         version: int = 0,
+        ttl: float | None = None,
     ) -> Any:
         """Make a function a prompt; the options are those of `tool`.
 
@@ -180,7 +187,7 @@ class Toolbox:
 
         def define(function: F) -> F:
             chosen = self._new_name(function, name)
-            step = _first_step(function, chosen, max_rounds, version)
+            step = _first_step(function, chosen, max_rounds, version, ttl)
             self._prompts[chosen] = Prompt(
                 name=chosen,
                 title=title,
@@ -189,6 +196,7 @@ class Toolbox:
                 arguments=texts_only(step, arguments_of(step)),
                 max_rounds=max_rounds,
                 version=version,
+                ttl=ttl,
             )
             self._register(step, function)
             return function
@@ -206,6 +214,7 @@ class Toolbox:
         mime_type: str | None = None,
         max_rounds: int = 10,
         version: int = 0,
+        ttl: float | None = None,
     ) -> Callable[[F], F]:
         """Make a function a resource, or with ``{name}`` in its URI all that the template stands for.
 
@@ -219,6 +228,7 @@ class Toolbox:
             mime_type: what it holds; by default it goes by what is returned.
             max_rounds: as for `tool`.
             version: as for `tool`.
+            ttl: as for `tool`; it says nothing of how long a client may keep what it read.
 
         Raises:
             DefinitionError: the function cannot be a resource, or the URI is taken or does not go with its parameters.
@@ -230,7 +240,7 @@ class Toolbox:
             taken = [each.name for each in self._resources.values() if each.uri.shape == template.shape]
             if taken:
                 raise DefinitionError(f"{name_of(function)}: the URI {uri!r} is taken by {taken[0]}; give it another")
-            step = _first_step(function, chosen, max_rounds, version)
+            step = _first_step(function, chosen, max_rounds, version, ttl)
             self._resources[uri] = Resource(
                 name=chosen,
                 title=title,
@@ -239,6 +249,7 @@ class Toolbox:
                 arguments=arguments_of_uri(step, template),
                 max_rounds=max_rounds,
                 version=version,
+                ttl=ttl,
                 uri=template,
                 mime_type=mime_type,
             )
@@ -353,9 +364,11 @@ class Toolbox:
             raise DefinitionError(f"{what}: the name {name!r} is taken in {self!r} by {holder}; give another: name=...")
 
 
-def _first_step(function: Callable[..., object], name: str, max_rounds: object, version: object) -> Step:
+def _first_step(function: Callable[..., object], name: str, max_rounds: object, version: object, ttl: object) -> Step:
     if not _counts(max_rounds, 1) or not _counts(version, 0):
         raise DefinitionError(f"{name}: max_rounds= is a number from 1, and version= a number from 0")
+    if ttl is not None and not is_lifetime(ttl):
+        raise DefinitionError(f"{name}: ttl= is a positive number of seconds: ttl=600 for ten minutes")
     return read_step(function, name, may_follow=False)
 
 

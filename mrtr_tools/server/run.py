@@ -37,6 +37,7 @@ def run_stdio(
     keys: Keys | None = None,
     audience: str | None = None,
     ttl: float = TTL,
+    max_age: float | None = None,
     max_request: int = MAX_REQUEST,
 ) -> None:
     """Serve one client over stdin and stdout until it closes stdin. What steps print goes to stderr.
@@ -45,13 +46,15 @@ def run_stdio(
         toolbox: what to serve.
         keys: sign states, the current one first; by default `MRTR_TOOLS_KEYS`, else a key that ends with this process.
         audience: keeps the states of different servers apart; by default the toolbox's name.
-        ttl: seconds that a state lives.
+        ttl: seconds that a state lives, unless a tool has a `ttl` of its own. A person may take as long to answer.
+        max_age: seconds that a call may take in all; by default a day, or the `ttl` that counts when that is longer.
         max_request: bytes that one line may have. A longer one is answered with an error.
 
     Raises:
         InvalidKey: a key cannot be used.
+        ValueError: `ttl` or `max_age` is no positive number.
     """
-    signer = starting_signer(toolbox, keys, audience=audience, ttl=ttl, make_key=True)
+    signer = starting_signer(toolbox, keys, audience=audience, ttl=ttl, max_age=max_age, make_key=True)
     from mrtr_tools.server.alone import server_for
 
     with suppress(KeyboardInterrupt):  # a person at a terminal stops it so
@@ -66,6 +69,7 @@ def run_http(
     keys: Keys | None = None,
     audience: str | None = None,
     ttl: float = TTL,
+    max_age: float | None = None,
     allowed_hosts: Sequence[str] | None = None,
     allowed_origins: Sequence[str] | None = None,
     max_request: int = MAX_REQUEST,
@@ -80,6 +84,7 @@ def run_http(
         keys: see `http_app`, as for all that follows.
         audience: see there.
         ttl: see there.
+        max_age: see there.
         allowed_hosts: see there; must be given unless `host` is this machine alone.
         allowed_origins: see there.
         max_request: see there.
@@ -88,7 +93,7 @@ def run_http(
     Raises:
         DefinitionError: a step opens a page, and `anonymous_ok` is not given.
         InvalidKey: there are no keys, or one cannot be used.
-        ValueError: `allowed_hosts` is missing.
+        ValueError: `allowed_hosts` is missing, or `ttl` or `max_age` is no positive number.
     """
     if allowed_hosts is None and not _is_loopback(host):
         raise ValueError(
@@ -100,6 +105,7 @@ def run_http(
         keys=keys,
         audience=audience,
         ttl=ttl,
+        max_age=max_age,
         allowed_hosts=allowed_hosts,
         allowed_origins=allowed_origins,
         max_request=max_request,
@@ -116,6 +122,7 @@ def http_app(
     keys: Keys | None = None,
     audience: str | None = None,
     ttl: float = TTL,
+    max_age: float | None = None,
     allowed_hosts: Sequence[str] | None = None,
     allowed_origins: Sequence[str] | None = None,
     max_request: int = MAX_REQUEST,
@@ -130,7 +137,8 @@ def http_app(
         toolbox: what to serve.
         keys: sign states, the current one first; by default `MRTR_TOOLS_KEYS`. All processes of a server share them.
         audience: keeps the states of different servers apart; by default the toolbox's name.
-        ttl: seconds that a state lives.
+        ttl: seconds that a state lives, unless a tool has a `ttl` of its own. A person may take as long to answer.
+        max_age: seconds that a call may take in all; by default a day, or the `ttl` that counts when that is longer.
         allowed_hosts: the values of the `Host` header to serve, such as ``mcp.example.com``, with ``:*`` for any port;
             by default those of this machine.
         allowed_origins: the values of the `Origin` header to serve, such as ``https://example.com``; by default those
@@ -144,11 +152,12 @@ def http_app(
         DefinitionError: a step opens a page, and `anonymous_ok` is not given.
         InvalidKey: there are no keys, or one cannot be used.
         TypeError: one text was given in place of a list.
+        ValueError: `ttl` or `max_age` is no positive number.
     """
     hosts = _listed("allowed_hosts", allowed_hosts, LOOPBACK_HOSTS)
     origins = _listed("allowed_origins", allowed_origins, LOOPBACK_ORIGINS if allowed_hosts is None else ())
     _check_pages(toolbox, anonymous_ok=anonymous_ok)
-    signer = starting_signer(toolbox, keys, audience=audience, ttl=ttl)
+    signer = starting_signer(toolbox, keys, audience=audience, ttl=ttl, max_age=max_age)
     _log.warning(
         "%s: callers over HTTP are not authenticated; whoever has a state and its arguments can go on with the call",
         toolbox.name,

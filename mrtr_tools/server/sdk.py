@@ -60,6 +60,7 @@ def attach(
     keys: Keys | None = None,
     audience: str | None = None,
     ttl: float = TTL,
+    max_age: float | None = None,
     signer: StateSigner | None = None,
     principal: Principal = "subject",
     anonymous_ok: bool = False,
@@ -75,8 +76,9 @@ def attach(
             as they are.
         keys: sign states, the current one first; by default `MRTR_TOOLS_KEYS`. All processes of a server share them.
         audience: keeps the states of different servers apart; by default the toolbox's name.
-        ttl: seconds that a state lives.
-        signer: in place of the three above.
+        ttl: seconds that a state lives, unless a tool has a `ttl` of its own. A person may take as long to answer.
+        max_age: seconds that a call may take in all; by default a day, or the `ttl` that counts when that is longer.
+        signer: in place of the four above.
         principal: what of an access token says who is calling, see `principals.Principal`. One without a subject is
             refused unless this says otherwise, for all who share a client would be one person.
         anonymous_ok: let steps open pages (`ElicitUrl`) for callers over HTTP who are not authenticated; else such a
@@ -96,7 +98,7 @@ def attach(
             if name in taken:
                 raise DefinitionError(each.clash(name, host.name))
     if signer is None:
-        signer = starting_signer(toolbox, keys, audience=audience, ttl=ttl)
+        signer = starting_signer(toolbox, keys, audience=audience, ttl=ttl, max_age=max_age)
     Attached(toolbox, host, signer, principal, anonymous_ok).install()
 
 

@@ -21,7 +21,13 @@ _log = logging.getLogger("mrtr_tools")
 
 
 def starting_signer(
-    toolbox: Toolbox, keys: Keys | None, *, audience: str | None, ttl: float, make_key: bool = False
+    toolbox: Toolbox,
+    keys: Keys | None,
+    *,
+    audience: str | None,
+    ttl: float,
+    max_age: float | None = None,
+    make_key: bool = False,
 ) -> StateSigner:
     """A signer for the states of a toolbox. Logs once which key signs.
 
@@ -29,12 +35,14 @@ def starting_signer(
         toolbox: its name is the audience unless there is one.
         keys: the ring, current first; None to take that of `MRTR_TOOLS_KEYS`, which is removed from the environment.
         audience: see `StateSigner`.
-        ttl: seconds that a state lives.
+        ttl: see there.
+        max_age: see there.
         make_key: without any, make one that ends with this process. Never over HTTP: no worker could tell that the next
             one has another key, and calls would fail whenever they change places.
 
     Raises:
         InvalidKey: there are no keys, or one cannot be used.
+        ValueError: another argument cannot be used.
     """
     inherited = keys_from_environment()  # taken out in any case: whatever a step starts would inherit it
     ring = inherited if keys is None else read_keys(keys)
@@ -47,7 +55,7 @@ def starting_signer(
             f"keys=[...] or in {VARIABLE} (which is removed once read: to start two servers in one process, read it "
             "with mrtr_tools.keys.keys_from_environment() and give keys= to both)"
         )
-    signer = StateSigner(ring, audience if audience is not None else toolbox.name, ttl=ttl)
+    signer = StateSigner(ring, audience if audience is not None else toolbox.name, ttl=ttl, max_age=max_age)
     origin = "made for this process" if made else f"the first of {len(ring)}"
     _log.info("%s: states are signed with key %s, %s", signer.audience, signer.key_id, origin)
     return signer

@@ -49,7 +49,13 @@ def get_weather(city: str, login: str, unit: Literal["C", "F"] = "C") -> str:
 
 
 @toolbox.tool(
-    name="book", title="Book", annotations={"destructiveHint": True}, cold_answers=True, max_rounds=20, version=2
+    name="book",
+    title="Book",
+    annotations={"destructiveHint": True},
+    cold_answers=True,
+    max_rounds=20,
+    version=2,
+    ttl=600,
 )
 async def book_flight(origin: str, destination: str) -> str:
     if not origin:
