@@ -47,7 +47,7 @@ from pydantic_core import from_json, to_json
 
 from mrtr_tools.calls import Call
 from mrtr_tools.errors import InvalidState, StateTooLarge
-from mrtr_tools.keys import InvalidKey, Key, read_keys
+from mrtr_tools.keys import ID_SIZE, InvalidKey, Key, read_keys
 from mrtr_tools.lifetimes import LEEWAY, greatest_age, is_expired, is_lifetime
 from mrtr_tools.progress import Progress
 
@@ -59,10 +59,9 @@ MAX_PAYLOAD: Final = 64 * 1024
 FORMAT: Final = 1  # of the payload
 SEALED: Final = b"\x01"
 PLAIN: Final = b"\x02"
-KEY_ID: Final = 4  # bytes, as are the next four
-SALT: Final = 24
+SALT: Final = 24  # bytes, as are the next three
 TAG: Final = 16
-HEAD: Final = 1 + KEY_ID  # format and key id
+HEAD: Final = 1 + ID_SIZE  # format and key id
 SEALED_HEAD: Final = HEAD + SALT
 NONCE: Final = bytes(12)
 URL_SAFE: Final = bytes.maketrans(b"+/", b"-_")
@@ -236,7 +235,7 @@ class _Keys:
     __slots__ = ("_seal", "accept_until", "head", "signature")
 
     def __init__(self, key: Key, audience: str, form: bytes) -> None:
-        self.head = form + key.derive("kid", audience, KEY_ID)
+        self.head = form + key.id_for(audience)
         self.accept_until = key.accept_until
         sealed = form == SEALED
         self._seal = hmac.new(key.derive("state/seal", audience), digestmod=hashlib.sha256) if sealed else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import logging
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -87,6 +88,7 @@ def _serve_stdio(toolbox: Toolbox, target: str, keys: Keys | None) -> None:
 def _serve_http(
     toolbox: Toolbox, host: str, port: int, keys: Keys | None, allow_host: list[str] | None, *, anonymous_ok: bool
 ) -> None:
+    _show_log()
     if port:
         _say(f"{toolbox.name} will be at http://{f'[{host}]' if ':' in host else host}:{port}/mcp")
     try:
@@ -121,6 +123,16 @@ def _made_key(host: str) -> Keys:
         f"For more than trying out: mrtr-tools keygen, then --keys-file or {VARIABLE}."
     )
     return [generate_key()]
+
+
+def _show_log() -> None:
+    """Say on stderr what a server logs, such as which key signs, unless the file says where logs go."""
+    log = logging.getLogger("mrtr_tools")
+    if not log.hasHandlers():
+        shown = logging.StreamHandler()
+        shown.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
+        log.addHandler(shown)
+        log.setLevel(logging.INFO)
 
 
 def is_loopback(host: str) -> bool:

@@ -12,7 +12,7 @@ import anyio
 
 from mrtr_tools.errors import DefinitionError
 from mrtr_tools.server.middleware import TooLargeAsJson, TrimmedHeaders
-from mrtr_tools.server.signing import TTL, Keys, starting_signer
+from mrtr_tools.server.signing import TTL, Keys, KeysFile, starting_signer
 from mrtr_tools.server.stdio import serve_stdio
 from mrtr_tools.tools import Toolbox
 
@@ -35,6 +35,7 @@ def run_stdio(
     toolbox: Toolbox,
     *,
     keys: Keys | None = None,
+    keys_file: KeysFile | None = None,
     audience: str | None = None,
     ttl: float = TTL,
     max_age: float | None = None,
@@ -45,16 +46,20 @@ def run_stdio(
     Args:
         toolbox: what to serve.
         keys: sign states, the current one first; by default `MRTR_TOOLS_KEYS`, else a key that ends with this process.
+        keys_file: a file of keys in place of `keys`, which only its owner may read, see `mrtr_tools.keys`.
         audience: keeps the states of different servers apart; by default the toolbox's name.
         ttl: seconds that a state lives, unless a tool has a `ttl` of its own. A person may take as long to answer.
         max_age: seconds that a call may take in all; by default a day, or the `ttl` that counts when that is longer.
         max_request: bytes that one line may have. A longer one is answered with an error.
 
     Raises:
-        InvalidKey: a key cannot be used.
+        InvalidKey: a key cannot be used, or they are given in two ways.
+        OSError: `keys_file` cannot be read.
         ValueError: `ttl` or `max_age` is no positive number.
     """
-    signer = starting_signer(toolbox, keys, audience=audience, ttl=ttl, max_age=max_age, make_key=True)
+    signer = starting_signer(
+        toolbox, keys, keys_file=keys_file, audience=audience, ttl=ttl, max_age=max_age, make_key=True
+    )
     from mrtr_tools.server.alone import server_for
 
     with suppress(KeyboardInterrupt):  # a person at a terminal stops it so
@@ -67,6 +72,7 @@ def run_http(
     host: str = "127.0.0.1",
     port: int = 8000,
     keys: Keys | None = None,
+    keys_file: KeysFile | None = None,
     audience: str | None = None,
     ttl: float = TTL,
     max_age: float | None = None,
@@ -82,6 +88,7 @@ def run_http(
         host: the interface to listen on.
         port: the port.
         keys: see `http_app`, as for all that follows.
+        keys_file: see there.
         audience: see there.
         ttl: see there.
         max_age: see there.
@@ -92,7 +99,8 @@ def run_http(
 
     Raises:
         DefinitionError: a step opens a page, and `anonymous_ok` is not given.
-        InvalidKey: there are no keys, or one cannot be used.
+        InvalidKey: there are no keys, one cannot be used, or they are given in two ways.
+        OSError: `keys_file` cannot be read.
         ValueError: `allowed_hosts` is missing, or `ttl` or `max_age` is no positive number.
     """
     if allowed_hosts is None and not _is_loopback(host):
@@ -103,6 +111,7 @@ def run_http(
     app = http_app(
         toolbox,
         keys=keys,
+        keys_file=keys_file,
         audience=audience,
         ttl=ttl,
         max_age=max_age,
@@ -120,6 +129,7 @@ def http_app(
     toolbox: Toolbox,
     *,
     keys: Keys | None = None,
+    keys_file: KeysFile | None = None,
     audience: str | None = None,
     ttl: float = TTL,
     max_age: float | None = None,
@@ -136,6 +146,7 @@ def http_app(
     Args:
         toolbox: what to serve.
         keys: sign states, the current one first; by default `MRTR_TOOLS_KEYS`. All processes of a server share them.
+        keys_file: a file of keys in place of `keys`, which only its owner may read, see `mrtr_tools.keys`.
         audience: keeps the states of different servers apart; by default the toolbox's name.
         ttl: seconds that a state lives, unless a tool has a `ttl` of its own. A person may take as long to answer.
         max_age: seconds that a call may take in all; by default a day, or the `ttl` that counts when that is longer.
@@ -150,14 +161,15 @@ def http_app(
 
     Raises:
         DefinitionError: a step opens a page, and `anonymous_ok` is not given.
-        InvalidKey: there are no keys, or one cannot be used.
+        InvalidKey: there are no keys, one cannot be used, or they are given in two ways.
+        OSError: `keys_file` cannot be read.
         TypeError: one text was given in place of a list.
         ValueError: `ttl` or `max_age` is no positive number.
     """
     hosts = _listed("allowed_hosts", allowed_hosts, LOOPBACK_HOSTS)
     origins = _listed("allowed_origins", allowed_origins, LOOPBACK_ORIGINS if allowed_hosts is None else ())
     _check_pages(toolbox, anonymous_ok=anonymous_ok)
-    signer = starting_signer(toolbox, keys, audience=audience, ttl=ttl, max_age=max_age)
+    signer = starting_signer(toolbox, keys, keys_file=keys_file, audience=audience, ttl=ttl, max_age=max_age)
     _log.warning(
         "%s: callers over HTTP are not authenticated; whoever has a state and its arguments can go on with the call",
         toolbox.name,
