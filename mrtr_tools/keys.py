@@ -8,7 +8,11 @@ Rotation takes three deployments, because in the middle of one some machines do 
 
 1. ``[old, new]``: everybody verifies both, and still signs with the old one;
 2. ``[new, old]``: sign with the new one;
-3. ``[new]``, once the states of phase 1 have outlived their `ttl`.
+3. ``[new]``, once what the old one signed has expired: the longest `ttl` and a minute after the last machine of
+   phase 1 is gone.
+
+Each phase serves calls together with the one before and the one after it, and none may be skipped: what phase 1 signs,
+phase 3 does not know. ``SECURITY.md`` says it to those who run a server.
 
 A key that leaked is not rotated, it is dropped at once: whoever has it can sign whatever they like, until the last
 machine has forgotten it or its `Key.accept_until` has passed. In a ring of texts the time stands behind the key, with

@@ -1,6 +1,7 @@
-"""Serve the toolbox of a module: ``python serve.py stdio|http MODULE``."""
+"""Serve the toolbox of a module: ``python serve.py stdio|http MODULE``. `KEYS_FILE` may name a file of keys."""
 
 import importlib
+import os
 import sys
 
 from mrtr_tools.server import run_http, run_stdio
@@ -8,7 +9,8 @@ from mrtr_tools.server import run_http, run_stdio
 if __name__ == "__main__":
     transport, module = sys.argv[1:]
     toolbox = importlib.import_module(module).toolbox
+    keys_file = os.environ.get("KEYS_FILE")
     if transport == "stdio":
-        run_stdio(toolbox)
+        run_stdio(toolbox, keys_file=keys_file)
     else:
-        run_http(toolbox, port=0)
+        run_http(toolbox, keys_file=keys_file, port=0)
