@@ -15,6 +15,8 @@ from typing import Any, Final, cast
 from pydantic import BaseModel
 from pydantic_core import TzInfo
 
+from mrtr_tools.secret_values import SECRETS
+
 __all__ = ["differences", "kind_named"]
 
 
@@ -76,6 +78,8 @@ def _parts(value: object) -> dict[object, tuple[object, ...]] | None:
         own = {name: getattr(value, name, None) for name in type(value).model_fields}
         own |= (value.model_extra or {}) | (value.__pydantic_private__ or {})
         return {name: (item,) for name, item in own.items()}
+    if isinstance(value, SECRETS):
+        return {None: (cast("object", value.get_secret_value()),)}
     if _has_fields(value):
         return {item.name: (getattr(value, item.name, None),) for item in dataclasses.fields(cast("Any", value))}
     return None

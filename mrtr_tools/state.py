@@ -117,6 +117,7 @@ class StateSigner:
 
     Attributes:
         key_id: the id of the key that signs, 8 hex digits, for logs; another one for another audience.
+        seals: whether the states it mints are encrypted.
         ttl: as given.
         max_age: the greatest age of a call, but of one whose tool has a `ttl` of its own: see `greatest_age`.
 
@@ -142,6 +143,7 @@ class StateSigner:
         self.ttl = _seconds("ttl", ttl)
         self._max_age = None if max_age is None else _seconds("max_age", max_age)
         self.max_age = self.greatest_age()
+        self.seals = seal
         self._clock = clock
         self._accepts = (SEALED,) if seal and not accept_unsealed else (SEALED, PLAIN)
         ready = isinstance(cast(object, keys), (list, tuple)) and all(isinstance(key, Key) for key in keys)

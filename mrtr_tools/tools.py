@@ -60,6 +60,7 @@ class Toolbox:
         self._resources: dict[str, Resource] = {}
         self._names: dict[str, Step] = {}
         self._by_function: dict[Callable[..., object], Step] = {}
+        self._carries_secrets = False
 
     def __repr__(self) -> str:
         return f"Toolbox({self.name!r})"
@@ -95,6 +96,7 @@ class Toolbox:
         max_rounds: int = 10,
         version: int = 0,
         ttl: float | None = None,
+        carry_secrets: bool = False,
     ) -> Callable[[F], F]: ...
     def tool(
         self,
@@ -109,6 +111,7 @@ class Toolbox:
         max_rounds: int = 10,
         version: int = 0,
         ttl: float | None = None,
+        carry_secrets: bool = False,
     ) -> Any:
         """Make a function a tool; it stays callable as it is.
 
@@ -124,6 +127,9 @@ class Toolbox:
             version: raise it when a change must not be jumped over, such as a new check before an effect: calls that
                 are under way begin anew, or end with an error once a step has run.
             ttl: seconds that a state lives, and so a person may take to answer; by default those of the server.
+            carry_secrets: let parameters be secrets of pydantic (`SecretStr`, `SecretBytes`, `Secret`, also inside of
+                models): what is handed on, what an input's function made, and defaults then travel whole in the state,
+                through the client, sealed. Somebody who recorded it can read them once a key has leaked.
 
         Raises:
             DefinitionError: the function cannot be a tool; the text names the parameter and the way out.
@@ -131,7 +137,7 @@ class Toolbox:
 
         def define(function: F) -> F:
             tool_name = self._new_name(function, name)
-            step = _first_step(function, tool_name, max_rounds, version, ttl)
+            step = _first_step(function, tool_name, max_rounds, version, ttl, carry_secrets=carry_secrets)
             self._tools[tool_name] = Tool(
                 name=tool_name,
                 title=title,
@@ -164,6 +170,7 @@ class Toolbox:
         max_rounds: int = 10,
         version: int = 0,
         ttl: float | None = None,
+        carry_secrets: bool = False,
     ) -> Callable[[F], F]: ...
     def prompt(
         self,
@@ -176,6 +183,7 @@ class Toolbox:
         max_rounds: int = 10,
         version: int = 0,
         ttl: float | None = None,
+        carry_secrets: bool = False,
     ) -> Any:
         """Make a function a prompt; the options are those of `tool`.
 
@@ -187,7 +195,7 @@ class Toolbox:
 
         def define(function: F) -> F:
             chosen = self._new_name(function, name)
-            step = _first_step(function, chosen, max_rounds, version, ttl)
+            step = _first_step(function, chosen, max_rounds, version, ttl, carry_secrets=carry_secrets)
             self._prompts[chosen] = Prompt(
                 name=chosen,
                 title=title,
@@ -215,6 +223,7 @@ class Toolbox:
         max_rounds: int = 10,
         version: int = 0,
         ttl: float | None = None,
+        carry_secrets: bool = False,
     ) -> Callable[[F], F]:
         """Make a function a resource, or with ``{name}`` in its URI all that the template stands for.
 
@@ -229,6 +238,7 @@ class Toolbox:
             max_rounds: as for `tool`.
             version: as for `tool`.
             ttl: as for `tool`; it says nothing of how long a client may keep what it read.
+            carry_secrets: as for `tool`.
 
         Raises:
             DefinitionError: the function cannot be a resource, or the URI is taken or does not go with its parameters.
@@ -240,7 +250,7 @@ class Toolbox:
             taken = [each.name for each in self._resources.values() if each.uri.shape == template.shape]
             if taken:
                 raise DefinitionError(f"{name_of(function)}: the URI {uri!r} is taken by {taken[0]}; give it another")
-            step = _first_step(function, chosen, max_rounds, version, ttl)
+            step = _first_step(function, chosen, max_rounds, version, ttl, carry_secrets=carry_secrets)
             self._resources[uri] = Resource(
                 name=chosen,
                 title=title,
@@ -259,10 +269,18 @@ class Toolbox:
         return define
 
     @overload
-    def step(self, function: F, /, *, name: str | None = None, aliases: tuple[str, ...] = ()) -> F: ...
+    def step(
+        self, function: F, /, *, name: str | None = None, aliases: tuple[str, ...] = (), carry_secrets: bool = False
+    ) -> F: ...
     @overload
     def step(
-        self, function: None = None, /, *, name: str | None = None, aliases: tuple[str, ...] = ()
+        self,
+        function: None = None,
+        /,
+        *,
+        name: str | None = None,
+        aliases: tuple[str, ...] = (),
+        carry_secrets: bool = False,
     ) -> Callable[[F], F]: ...
     def step(
         self,
@@ -271,6 +289,7 @@ class Toolbox:
         *,
         name: str | None = None,
         aliases: tuple[str, ...] = (),
+        carry_secrets: bool = False,
     ) -> Any:
         """Make a function a step that `then` may go to; it stays callable as it is.
 
@@ -278,6 +297,7 @@ class Toolbox:
             function: the function; a method is registered bound: ``toolbox.step(shop.pay)``.
             name: what states call it, by default the function's name; a partial needs one.
             aliases: names it had before, so that calls under way find it.
+            carry_secrets: as for `tool`.
 
         Raises:
             DefinitionError: the function cannot be a step, or a name is taken.
@@ -286,7 +306,8 @@ class Toolbox:
         def define(function: F) -> F:
             step_name = self._new_name(function, name)
             self._check_aliases(step_name, aliases)
-            self._register(read_step(function, step_name, aliases=tuple(aliases)), function)
+            step = read_step(function, step_name, aliases=tuple(aliases), carry_secrets=carry_secrets)
+            self._register(step, function)
             return function
 
         return define if function is None else define(function)
@@ -324,6 +345,11 @@ class Toolbox:
         """Every step, and the first steps of tools, prompts and resources."""
         return dict.fromkeys(self._names.values()).keys()
 
+    @property
+    def carries_secrets(self) -> bool:
+        """Whether a state of one of these may hold a secret; then no server runs that does not seal its states."""
+        return self._carries_secrets
+
     def step_named(self, name: str) -> Step | None:
         """The step or tool with this name, present or past."""
         return self._names.get(name)
@@ -338,6 +364,7 @@ class Toolbox:
     def _register(self, step: Step, function: Callable[..., object]) -> None:
         for name in (step.name, *step.aliases):
             self._names[name] = step
+        self._carries_secrets = self._carries_secrets or step.carries_secrets
         marked = function.__func__ if isinstance(function, MethodType) else function
         if step.may_follow or function not in self._by_function:
             self._by_function[function] = step
@@ -364,12 +391,20 @@ class Toolbox:
             raise DefinitionError(f"{what}: the name {name!r} is taken in {self!r} by {holder}; give another: name=...")
 
 
-def _first_step(function: Callable[..., object], name: str, max_rounds: object, version: object, ttl: object) -> Step:
+def _first_step(
+    function: Callable[..., object],
+    name: str,
+    max_rounds: object,
+    version: object,
+    ttl: object,
+    *,
+    carry_secrets: bool,
+) -> Step:
     if not _counts(max_rounds, 1) or not _counts(version, 0):
         raise DefinitionError(f"{name}: max_rounds= is a number from 1, and version= a number from 0")
     if ttl is not None and not is_lifetime(ttl):
         raise DefinitionError(f"{name}: ttl= is a positive number of seconds: ttl=600 for ten minutes")
-    return read_step(function, name, may_follow=False)
+    return read_step(function, name, may_follow=False, carry_secrets=carry_secrets)
 
 
 def _counts(value: object, least: int) -> bool:

@@ -91,7 +91,7 @@ def attach(
         OSError: `keys_file` cannot be read.
         ValueError: `ttl` or `max_age` is no positive number, or something is given beside `signer`.
         DefinitionError: an `MCPServer` has something of the same name. One that comes later, or that another server
-            has, is found when it is listed.
+            has, is found when it is listed. Or the toolbox carries secrets, and `signer` does not seal.
     """
     host = sdk_server(server)
     for method, each in LISTS.items():
@@ -106,11 +106,11 @@ def attach(
     elif (keys, keys_file, audience, ttl, max_age) != (None, None, None, TTL, None):
         raise ValueError("signer= has keys, an audience and times of its own: give it alone, or these without it")
     else:
-        signer = given_signer(signer)
+        signer = given_signer(toolbox, signer)
     Attached(toolbox, host, signer, principal, anonymous_ok).install()
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class _Exchange:
     """What passes the SDK's boundary beside it: the state that came, and the one that goes.
 

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from mrtr_tools.keys import VARIABLE, InvalidKey, Key, generate_key, keys_from_environment, keys_from_file, read_keys
+from mrtr_tools.runner import require_seal
 from mrtr_tools.state import StateSigner
 from mrtr_tools.tools import Toolbox
 
@@ -76,12 +77,16 @@ def starting_signer(
     return signer
 
 
-def given_signer(signer: StateSigner) -> StateSigner:
+def given_signer(toolbox: Toolbox, signer: StateSigner) -> StateSigner:
     """A signer that the author made, for a server that begins with it. Logs once which key signs.
 
     It was not made from `MRTR_TOOLS_KEYS`, or that is gone already; what is there is removed all the same.
+
+    Raises:
+        DefinitionError: the toolbox carries secrets, and the signer does not seal.
     """
     os.environ.pop(VARIABLE, None)
+    require_seal(toolbox, signer)
     _tell(signer, "of the signer that was given")
     return signer
 
