@@ -32,7 +32,7 @@ class PlainJsonSchema(GenerateJsonSchema):
         return False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Given:
     """Arguments that fit.
 

@@ -43,6 +43,7 @@ class Carrier:
         arguments: what its caller gives.
         max_rounds: how often a call may be answered with ``input_required``.
         version: states of another version are refused.
+        ttl: seconds that a state of it lives, or None for those of the server.
         cold_answers: whether its own fixed form questions may be answered in a call without state.
         single_use: whether each of its rounds, and its first step, are played once in a call.
     """
@@ -54,6 +55,7 @@ class Carrier:
     arguments: Arguments = field(repr=False)
     max_rounds: int = 10
     version: int = 0
+    ttl: float | None = None
     cold_answers: bool = False
     single_use: bool = False
 

@@ -8,6 +8,8 @@ from typing import Any, cast
 
 from pydantic_core import SchemaSerializer, from_json, to_json
 
+from mrtr_tools.secret_values import SECRETS
+
 __all__ = ["digest_of"]
 
 
@@ -36,7 +38,13 @@ def digest_of(
 
 
 def _ordered(value: Any, *, lists: bool = False) -> Any:
-    """A value with the keys of dicts and the members of sets sorted, and of lists too where nobody can tell."""
+    """A value with the keys of dicts and the members of sets sorted, and of lists too where nobody can tell.
+
+    A secret is what it hides: all of them would be the same stars.
+    """
+    if isinstance(value, SECRETS):
+        hidden = cast("object", value.get_secret_value())
+        return hidden.hex() if isinstance(hidden, bytes) else _ordered(hidden, lists=lists)
     if isinstance(value, Mapping):
         items = sorted(cast("Mapping[Any, Any]", value).items(), key=_by_name)
         return {key: _ordered(item, lists=lists) for key, item in items}

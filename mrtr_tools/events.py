@@ -44,7 +44,7 @@ class NeedInput:
         keep: whether there is progress to keep; False only for the first round of a tool with cold answers.
     """
 
-    requests: Mapping[str, Mapping[str, JsonValue]]
+    requests: Mapping[str, Mapping[str, JsonValue]] = field(repr=False)
     keep: bool = True
 
 

@@ -14,8 +14,12 @@ def place_of(error: ValueError, schema: JsonValue) -> str:
     if not isinstance(error, ValidationError):
         return ""
     fields, place = json.dumps(schema), ""
+    has_keys = "additionalProperties" in fields  # then a number may be a key
     for part in error.errors(include_url=False, include_input=False, include_context=False)[0]["loc"]:
-        place += f"[{part}]" if isinstance(part, int) else f".{part}" if json.dumps(part) in fields else "[...]"
+        if isinstance(part, int):
+            place += "[...]" if has_keys else f"[{part}]"
+        else:
+            place += f".{part}" if json.dumps(part) in fields else "[...]"
     return place
 
 

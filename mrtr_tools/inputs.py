@@ -16,6 +16,7 @@ from mrtr_tools.forms import Form, FormError
 from mrtr_tools.input_requests import Elicit, Root, Sampled, Source
 from mrtr_tools.marks import Refused
 from mrtr_tools.progress import Slot
+from mrtr_tools.properties import NO_SECRETS
 from mrtr_tools.questions import Draft, Kind, Question, kind_of, kinds_of, read_response, read_roots
 from mrtr_tools.sampling import read_sampled
 from mrtr_tools.signatures import Carried
@@ -207,6 +208,8 @@ def asked_schema(
         return {"type": "object", "properties": {property_name: {"type": "boolean"}}, "required": [property_name]}
     if not isinstance(source, Elicit):
         return None
+    if carried is not None and carried.codec.has_secrets:
+        raise FormError(f"{NO_SECRETS}, or return the value itself, not a question")
     if form is None:
         raise FormError("its annotation can be no form; return the value itself, not a question")
     return form.asking(source.form, source.choices)

@@ -8,21 +8,26 @@ Rotation takes three deployments, because in the middle of one some machines do 
 
 1. ``[old, new]``: everybody verifies both, and still signs with the old one;
 2. ``[new, old]``: sign with the new one;
-3. ``[new]``, once the states of phase 1 have outlived their `ttl`.
+3. ``[new]``, once what the old one signed has expired: the longest `ttl` and a minute after the last machine of
+   phase 1 is gone.
+
+Each phase serves calls together with the one before and the one after it, and none may be skipped: what phase 1 signs,
+phase 3 does not know. ``SECURITY.md`` says it to those who run a server.
 
 A key that leaked is not rotated, it is dropped at once: whoever has it can sign whatever they like, until the last
-machine has forgotten it or its `Key.accept_until` has passed.
+machine has forgotten it or its `Key.accept_until` has passed. In a ring of texts the time stands behind the key, with
+its zone: ``mrtr1_... accept_until=2026-07-28T12:00Z``.
 """
 
 from __future__ import annotations
 
 import binascii
-import math
 import os
 import stat
 import zlib
 from collections.abc import Iterator, MutableMapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Final, cast
 
@@ -48,6 +53,9 @@ SECRET_SIZE: Final = 32  # bytes
 KEY_LENGTH: Final = len(PREFIX) + 43 + 1 + 8  # characters
 MAX_FILE: Final = 64 * 1024  # bytes
 PRIVATE_MODES: Final = (0o600, 0o400)
+ID_SIZE: Final = 4  # bytes
+YEAR_10000: Final = 253_402_300_800  # seconds since 1970
+OPTION: Final = "accept_until="
 URL_SAFE: Final = str.maketrans("+/", "-_")
 STANDARD: Final = str.maketrans("-_", "+/")
 
@@ -68,7 +76,7 @@ class Key:
         accept_until: seconds since 1970 after which nothing this key signed is taken, however it is dated; or None.
 
     Raises:
-        InvalidKey: the secret is no bytes or too short, or `accept_until` is not a finite number.
+        InvalidKey: the secret is no bytes or too short, or `accept_until` is no time, such as one in milliseconds.
     """
 
     secret: bytes = field(repr=False)
@@ -80,8 +88,8 @@ class Key:
             raise InvalidKey("the secret of a key must be bytes")
         if len(secret) < SECRET_SIZE:
             raise InvalidKey(f"the secret of a key must have at least {SECRET_SIZE} bytes, this one has {len(secret)}")
-        if until is not None and not (isinstance(until, (int, float)) and math.isfinite(until)):
-            raise InvalidKey("accept_until must be seconds since 1970")
+        if until is not None and not _is_time(until):
+            raise InvalidKey("accept_until must be seconds since 1970, up to the year 9999; not milliseconds")
 
     def derive(self, purpose: str, audience: str, length: int = 32) -> bytes:
         """`length` bytes for one purpose and one audience (HKDF-SHA256); nothing else leaves a key.
@@ -92,6 +100,10 @@ class Key:
         """
         label = f"mrtr-tools/v1/{purpose}\0{audience}".encode()
         return HKDF(algorithm=SHA256(), length=length, salt=None, info=label).derive(self.secret)
+
+    def id_for(self, audience: str) -> bytes:
+        """The 4 bytes by which states of one audience, and logs, name this key."""
+        return self.derive("kid", audience, ID_SIZE)
 
 
 def generate_key() -> str:
@@ -126,7 +138,7 @@ def read_keys(keys: Sequence[str | Key], *, allow_testing: bool = False, source:
     """Read a ring of keys, the current one first.
 
     Args:
-        keys: texts as in `read_key`, or keys that were read already.
+        keys: texts as in `read_key`, each perhaps with its ``accept_until=`` behind it, or keys that were read already.
         allow_testing: see `read_key`.
         source: where they come from, for errors.
 
@@ -146,7 +158,7 @@ def read_keys(keys: Sequence[str | Key], *, allow_testing: bool = False, source:
         key = (
             _private(entry, name, allow_testing=allow_testing)
             if isinstance(entry, Key)
-            else _read(entry, name, None, allow_testing=allow_testing)
+            else _entry(entry, name, allow_testing=allow_testing)
         )
         for earlier, other in enumerate(ring, 1):
             if other.secret == key.secret:
@@ -172,10 +184,13 @@ def keys_from_file(path: str | os.PathLike[str]) -> tuple[Key, ...]:
     """Read a file of keys, the current one first: one on a line or comma separated; ``#`` begins a comment.
 
     Raises:
-        InvalidKey: the mode of the file is neither 0600 nor 0400 (not checked on Windows), or see `read_keys`.
+        InvalidKey: the mode of the file is neither 0600 nor 0400 (not checked on Windows), this is a key and no path,
+            or see `read_keys`.
         OSError: it cannot be read.
     """
     source = os.fspath(path)
+    if source.lstrip().startswith(PREFIX) and len(source) >= KEY_LENGTH:  # an error of the system would show it
+        raise InvalidKey("a file of keys is named by its path, and this is a key: give it as keys=[key]")
     with Path(path).open("rb") as file:
         mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)  # of what is read, whatever the path names by now
         if os.name == "posix" and mode not in PRIVATE_MODES:
@@ -192,9 +207,27 @@ def _entries(text: str) -> Iterator[str]:
             yield from written.split(",")
 
 
+def _is_time(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < YEAR_10000
+
+
 def _spelled(secret: bytes) -> str:
     head = PREFIX + binascii.b2a_base64(secret, newline=False).decode().rstrip("=").translate(URL_SAFE)
     return f"{head}_{zlib.crc32(head.encode()):08x}"
+
+
+def _entry(given: object, name: str, *, allow_testing: bool) -> Key:
+    """A key of a ring, perhaps with the time after which nothing it signed is taken."""
+    if not isinstance(given, str) or OPTION not in given:
+        return _read(given, name, None, allow_testing=allow_testing)
+    text, _, written = given.partition(OPTION)
+    try:
+        until = datetime.fromisoformat(written.strip())
+    except ValueError:
+        until = None
+    if until is None or until.tzinfo is None:
+        raise InvalidKey(f"{name} has an {OPTION} that is no time with a zone: write {OPTION}2026-07-28T12:00Z")
+    return _read(text, name, until.timestamp(), allow_testing=allow_testing)
 
 
 def _read(given: object, name: str, accept_until: float | None, *, allow_testing: bool) -> Key:

@@ -50,15 +50,17 @@ class Claim:
         inputs: a digest of what it would be done with.
         born: when the call's first state was minted, in seconds since 1970.
         on_crash: as in `Once`.
+        ttl: seconds that a state of the tool lives, or None for those of the server.
     """
 
     place: tuple[str, ...]
     inputs: str
     born: int
     on_crash: OnCrash = "refuse"
+    ttl: float | None = None
 
 
-def claim_step(progress: Progress, once: Once) -> Claim:
+def claim_step(progress: Progress, once: Once, ttl: float | None = None) -> Claim:
     """The claim on the current step, which the call came to by `then` as often as its progress says."""
     place = (STEP, progress.call, once.name, str(progress.visits.get(once.name, 0)))
     taken = {
@@ -68,15 +70,17 @@ def claim_step(progress: Progress, once: Once) -> Claim:
         "same": sorted(progress.same),
         "answers": {path: [slot.value, slot.refused] for path, slot in progress.slots.items()},
     }
-    return Claim(place, _digest(taken), progress.born, once.on_crash)
+    return Claim(place, _digest(taken), progress.born, once.on_crash, ttl)
 
 
-def claim_round(progress: Progress, responses: Mapping[str, JsonValue], on_crash: OnCrash) -> Claim:
+def claim_round(
+    progress: Progress, responses: Mapping[str, JsonValue], on_crash: OnCrash, ttl: float | None = None
+) -> Claim:
     """The claim on the round that begins with `progress` and these responses, of which only those to open questions
     count."""
     place = (ROUND, progress.call, str(progress.rounds))
     taken = {key: responses[key] for key in progress.open if key in responses}
-    return Claim(place, _digest(taken), progress.born, on_crash)
+    return Claim(place, _digest(taken), progress.born, on_crash, ttl)
 
 
 def _digest(taken: Mapping[str, object]) -> str:

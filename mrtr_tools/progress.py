@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, cast
 
 from pydantic import JsonValue
+from pydantic_core import to_json
 
 __all__ = ["Open", "Progress", "Slot", "new_call_id"]
 
@@ -111,6 +112,16 @@ class Progress:
         """Whether there is nothing in it that the same request would not give again."""
         return not (self.ran or self.rounds or self.defaults or self.slots or self.misfits or self.used)
 
+    def largest(self, count: int) -> list[tuple[int, str]]:
+        """The values that take most room: how many bytes of JSON each, and what it is, but not the value."""
+        data = self.to_json()
+        sizes = [
+            (len(to_json(value)), f"{kind} {name}")
+            for section, kind in _KINDS.items()
+            for name, value in cast("Mapping[str, JsonValue]", data.get(section, {})).items()
+        ]
+        return sorted(sizes, reverse=True)[:count]
+
     def to_json(self) -> dict[str, JsonValue]:
         """A JSON object that `from_json` turns back into an equal `Progress`; what is empty is left out."""
         data: dict[str, JsonValue] = {}
@@ -149,6 +160,7 @@ class Progress:
         return progress
 
 
+_KINDS: Final = {"defaults": "default", "carried": "value", "slots": "answer", "open": "question"}
 _PLAIN: Final[dict[str, type]] = {
     "call": str,
     "step": str,

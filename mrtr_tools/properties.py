@@ -35,8 +35,9 @@ from pydantic_core import PydanticUndefined
 
 from mrtr_tools.answers import DATE, DATE_TIME, EMAIL, URI
 from mrtr_tools.choices import FormError, choices_in, choices_shown, wire_text
+from mrtr_tools.secret_values import SECRETS
 
-__all__ = ["NO_CHOICES", "Property", "class_of", "is_typed_dict", "property_of", "read_type"]
+__all__ = ["NO_CHOICES", "NO_SECRETS", "Property", "class_of", "is_typed_dict", "property_of", "read_type"]
 
 Spec = dict[str, JsonValue]
 """The schema of one property."""
@@ -162,6 +163,7 @@ def _many(name: str, kind: object, choices: Mapping[str, object], *, at_run_time
     raise FormError(NO_CHOICES.format(name))
 
 
+NO_SECRETS: Final = "a form must not ask for a secret; send the person to a page of your own with ElicitUrl"
 NO_CHOICES: Final = "{!r}: a form shows a list only as choices; use list[Literal[...]] or list[an Enum]"
 
 
@@ -241,8 +243,8 @@ def _instead(kind: object) -> str:
     """Why no form shows a type, and what to do."""
     found = class_of(get_origin(kind) or kind) or object
     spelled = kind.__name__ if isinstance(kind, type) else str(kind)
-    if issubclass(found, (pydantic.SecretStr, pydantic.SecretBytes, pydantic.Secret)):
-        return "a form must not ask for a secret; send the person to a page of your own with ElicitUrl"
+    if issubclass(found, SECRETS):
+        return NO_SECRETS
     if issubclass(found, BaseModel) or dataclasses.is_dataclass(found) or is_typed_dict(found):
         return (
             f"a form is flat and cannot hold {spelled}; make it an input of its own, or move its fields into this form"

@@ -8,7 +8,7 @@ read by kind.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal, cast, get_args
 
 from pydantic import JsonValue
@@ -49,7 +49,7 @@ class Question:
 
     kind: Kind
     method: str
-    params: dict[str, JsonValue]
+    params: dict[str, JsonValue] = field(repr=False)
 
     @property
     def requires(self) -> dict[str, JsonValue]:
@@ -206,7 +206,7 @@ def _question(source: Source, schema: Mapping[str, JsonValue] | None, texts: Tex
 # Answers
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Response:
     """A response to an elicitation."""
 

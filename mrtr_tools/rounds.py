@@ -67,7 +67,7 @@ from mrtr_tools.events import Event, Finished, HandBack, NeedInput, RunStep, alo
 from mrtr_tools.input_requests import Source
 from mrtr_tools.inputs import Input
 from mrtr_tools.marks import AskAgain, Refused, Then, holds_then, name_of
-from mrtr_tools.once import Once, claim_round, claim_step
+from mrtr_tools.once import Claim, Once, claim_round, claim_step
 from mrtr_tools.outcomes import Outcome, outcome_of, restored
 from mrtr_tools.progress import Open, Progress
 from mrtr_tools.questions import Question
@@ -131,7 +131,9 @@ class Round:
         self._went = False
         self.anew = self.because = ""
         once = self.carrier.step.once if self.carrier.single_use and progress is not None else None
-        self.claim = claim_round(self.progress, call.responses, once.on_crash) if once is not None else None
+        self.claim: Claim | None = None
+        if once is not None:
+            self.claim = claim_round(self.progress, call.responses, once.on_crash, self.carrier.ttl)
         try:
             resumed = resume(toolbox, self.carrier, call, raw, progress, expired=expired)
             self.progress, self._given = resumed.progress, resumed.given
@@ -252,7 +254,7 @@ class Round:
             raise ToolError("This cannot be done for somebody whom this server does not know.")
         if not self.progress.born:  # the same request may come again as another call, and nobody could tell
             return self._move()
-        return replace(self._run(step, values), claim=claim_step(self.progress, once))
+        return replace(self._run(step, values), claim=claim_step(self.progress, once, self.carrier.ttl))
 
     def hand_back(self) -> bool:
         """Let the call go on in another request, perhaps on another machine; only after a step went on by `then`.

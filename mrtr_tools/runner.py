@@ -14,7 +14,7 @@ from typing import Any
 from anyio import get_cancelled_exc_class, to_thread
 
 from mrtr_tools.calls import Call, Complete, InputRequired, Reply
-from mrtr_tools.errors import Busy, InvalidState, RequestError, ToolError
+from mrtr_tools.errors import Busy, DefinitionError, InvalidState, RequestError, ToolError
 from mrtr_tools.events import FAILED, Event, Finished, HandBack, NeedInput, RunStep
 from mrtr_tools.marks import Then, watched
 from mrtr_tools.once import Claim
@@ -24,7 +24,7 @@ from mrtr_tools.single_use.ledger import Ledger
 from mrtr_tools.state import StateSigner, describe
 from mrtr_tools.tools import Toolbox
 
-__all__ = ["Act", "Claiming", "Observer", "handle_call", "play"]
+__all__ = ["Act", "Claiming", "Observer", "handle_call", "play", "require_seal"]
 
 _log = logging.getLogger("mrtr_tools")
 
@@ -63,7 +63,9 @@ async def handle_call(
 
     Raises:
         RequestError: the request cannot be served; it becomes a JSON-RPC error.
+        DefinitionError: see `require_seal`.
     """
+    require_seal(toolbox, signer)
     try:
         machine = _opened(toolbox, call, signer)
     except InvalidState as refused:
@@ -85,11 +87,24 @@ async def handle_call(
 
 
 def _opened(toolbox: Toolbox, call: Call, signer: StateSigner) -> Round:
-    toolbox.find(call.method, call.target, call.arguments)  # before anything is done for it
+    carrier, _ = toolbox.find(call.method, call.target, call.arguments)  # before anything is done for it
     if call.state is None:
         return Round(toolbox, call)
-    opened = signer.loads(call.state, call)
+    opened = signer.loads(call.state, call, carrier.ttl)
     return Round(toolbox, call, opened.progress, expired=opened.expired)
+
+
+def require_seal(toolbox: Toolbox, signer: StateSigner) -> None:
+    """Refuse to mint states that anybody can read where one may hold a secret.
+
+    Raises:
+        DefinitionError: the toolbox carries secrets, and the signer does not seal.
+    """
+    if toolbox.carries_secrets and not signer.seals:
+        raise DefinitionError(
+            f"{toolbox.name}: its states may hold secrets (carry_secrets=True), and with seal=False anybody could read "
+            "them; leave seal= out"
+        )
 
 
 async def play(machine: Round, observer: Observer | None = None) -> NeedInput | HandBack | Finished:

@@ -119,8 +119,12 @@ class Signature:
     returns: object
     is_async: bool
 
-    def carried(self, name: str) -> Carried:
+    def carried(self, name: str, *, carry_secrets: bool = False) -> Carried:
         """The parameter with its way into JSON.
+
+        Args:
+            name: its name.
+            carry_secrets: whether secrets may go that way.
 
         Raises:
             DefinitionError: it has no annotation, or one that JSON cannot bring back.
@@ -129,7 +133,7 @@ class Signature:
         if parameter.annotation is None:
             raise DefinitionError(f"{self.where}: parameter {name!r} has no annotation; say what it is: {name}: str")
         try:
-            carried = Carried(parameter, Codec(parameter.annotation))
+            carried = Carried(parameter, Codec(parameter.annotation, carry_secrets=carry_secrets))
         except NotCarriable as error:
             raise DefinitionError(f"{self.where}: parameter {name!r}: {error}") from error
         if not parameter.required and parameter.field.default_factory is None:
@@ -141,7 +145,8 @@ class Signature:
         try:
             carried.dump(default)
         except NotCarriable as error:
-            trouble = f"its default {default!r} is none of its values: {error}"
+            told = "" if carried.codec.has_secrets else f" {default!r}"
+            trouble = f"its default{told} is none of its values: {error}"
             raise DefinitionError(
                 f"{self.where}: parameter {name!r}: {trouble}; for None write {name}: ... | None = None"
             ) from error

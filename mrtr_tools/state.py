@@ -35,7 +35,6 @@ from __future__ import annotations
 import binascii
 import hashlib
 import hmac
-import math
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -43,34 +42,29 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from itsdangerous import Signer
-from pydantic import JsonValue
 from pydantic_core import from_json, to_json
 
 from mrtr_tools.calls import Call
 from mrtr_tools.errors import InvalidState, StateTooLarge
-from mrtr_tools.keys import InvalidKey, Key, read_keys
+from mrtr_tools.keys import ID_SIZE, InvalidKey, Key, read_keys
+from mrtr_tools.lifetimes import LEEWAY, greatest_age, is_expired, is_lifetime
 from mrtr_tools.progress import Progress
 from mrtr_tools.sealing import SALT, Sealer, cipher_of
 
 __all__ = ["LEEWAY", "MAX_PAYLOAD", "MAX_TOKEN", "REASONS", "Opened", "StateSigner", "describe"]
 
-LEEWAY: Final = 60
-"""Seconds by which two clocks may differ, in both directions: a state lives up to this much longer than its `ttl`."""
 MAX_PAYLOAD: Final = 64 * 1024
 """Bytes of JSON that a state may hold."""
 
 FORMAT: Final = 1  # of the payload
 SEALED: Final = b"\x01"
 PLAIN: Final = b"\x02"
-KEY_ID: Final = 4  # bytes, as are the next three
 TAG: Final = 16
-HEAD: Final = 1 + KEY_ID  # format and key id
+HEAD: Final = 1 + ID_SIZE  # format and key id
 SEALED_HEAD: Final = HEAD + SALT
 NONCE: Final = bytes(12)
-DAY: Final = 24 * 3600
 URL_SAFE: Final = bytes.maketrans(b"+/", b"-_")
 STANDARD: Final = bytes.maketrans(b"-_", b"+/")
-KINDS: Final = {"defaults": "default", "carried": "value", "slots": "answer", "open": "question"}
 
 MAX_TOKEN: Final = -(-(SEALED_HEAD + MAX_PAYLOAD + TAG) * 4 // 3) + 1 + 43
 """Characters of the longest token that can be genuine."""
@@ -111,8 +105,10 @@ class StateSigner:
     Args:
         keys: the ring, the current key first: it signs, all of them verify.
         audience: the name of the server, the same on all of its machines and different in each of its environments.
-        ttl: seconds that a state lives. The reader's counts, so lowering it works at once.
-        max_age: seconds that a call may take from its first state on; None for a day, or `ttl` when that is longer.
+        ttl: seconds that a state lives, unless a tool has a `ttl` of its own. The reader's counts, so lowering it works
+            at once.
+        max_age: seconds that a call may take from its first state on, whatever the `ttl`; None for a day, or for the
+            `ttl` that counts when that is longer.
         seal: encrypt. False leaves the payload readable, signed all the same.
         accept_unsealed: with `seal`, take unsealed states too, for as long as a change to sealing needs. The other way
             round needs no switch: a server that does not seal takes sealed states.
@@ -120,6 +116,9 @@ class StateSigner:
 
     Attributes:
         key_id: the id of the key that signs, 8 hex digits, for logs; another one for another audience.
+        seals: whether the states it mints are encrypted.
+        ttl: as given.
+        max_age: the greatest age of a call, but of one whose tool has a `ttl` of its own: see `greatest_age`.
 
     Raises:
         InvalidKey: see `read_keys`; or the signing key is to be retired, or two keys have the same id.
@@ -141,7 +140,9 @@ class StateSigner:
             raise ValueError("audience must name the server: the same text on all of its machines")
         self.audience = audience
         self.ttl = _seconds("ttl", ttl)
-        self.max_age = max(self.ttl, DAY) if max_age is None else _seconds("max_age", max_age)
+        self._max_age = None if max_age is None else _seconds("max_age", max_age)
+        self.max_age = self.greatest_age()
+        self.seals = seal
         self._clock = clock
         self._accepts = (SEALED,) if seal and not accept_unsealed else (SEALED, PLAIN)
         ready = isinstance(cast(object, keys), (list, tuple)) and all(isinstance(key, Key) for key in keys)
@@ -170,9 +171,13 @@ class StateSigner:
         """Seals other things with the same keys for the same audience; see `Sealer`."""
         return Sealer(self._ring, self.audience, purpose, self._clock)
 
-    def ends(self, born: int) -> float:
-        """When no state of a call is taken any more whose first one was minted at `born`, in seconds since 1970."""
-        return born + self.max_age + LEEWAY
+    def greatest_age(self, ttl: float | None = None) -> float:
+        """Seconds that a call may take from its first state on.
+
+        Args:
+            ttl: that of its tool, or None for that of the server.
+        """
+        return greatest_age(self.ttl if ttl is None else ttl, self._max_age)
 
     def dumps(self, progress: Progress, call: Call) -> str:
         """Mint the state of `progress`, for `call` only. Sets `progress.born` the first time.
@@ -189,8 +194,13 @@ class StateSigner:
         body = _encode(self._signing.close(payload))
         return (body + b"." + self._signing.signature(body)).decode()
 
-    def loads(self, token: str, call: Call) -> Opened:
+    def loads(self, token: str, call: Call, ttl: float | None = None) -> Opened:
         """Open a state that came with `call`. The checks have an order, and whether it expired is not one of them.
+
+        Args:
+            token: the state as it came.
+            call: the request it came with.
+            ttl: seconds that a state of this tool lives, which go before those of the server; None without any.
 
         Raises:
             InvalidState: the token is not ours, was changed, or is not for this call.
@@ -226,8 +236,8 @@ class StateSigner:
             _require(issued <= now + LEEWAY)
         except Exception:  # noqa: BLE001  whatever a client sent, there is one answer
             raise InvalidState(check, because=REASONS[check]) from None
-        late = now - LEEWAY
-        return Opened(progress, expired=late > issued + self.ttl or late > progress.born + self.max_age)
+        lives, age = self.ttl if ttl is None else ttl, self.greatest_age(ttl)
+        return Opened(progress, is_expired(now, minted=issued, born=progress.born, ttl=lives, max_age=age))
 
 
 class _Keys:
@@ -236,7 +246,7 @@ class _Keys:
     __slots__ = ("_seal", "accept_until", "head", "signature")
 
     def __init__(self, key: Key, audience: str, form: bytes) -> None:
-        self.head = form + key.derive("kid", audience, KEY_ID)
+        self.head = form + key.id_for(audience)
         self.accept_until = key.accept_until
         sealed = form == SEALED
         self._seal = hmac.new(key.derive("state/seal", audience), digestmod=hashlib.sha256) if sealed else None
@@ -274,7 +284,7 @@ def _require(held: bool, /) -> None:  # noqa: FBT001  a condition, not a switch
 
 
 def _seconds(name: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value <= 0:
+    if not is_lifetime(value):
         raise ValueError(f"{name} must be a positive number of seconds")
     return value
 
@@ -297,10 +307,5 @@ def _principal_digest(principal: str | None, call: str) -> str | None:
 
 def _too_large(progress: Progress, size: int) -> str:
     """Names what is large, and shows none of it."""
-    sizes = [
-        (len(to_json(value)), f"{kind} {name}")
-        for section, kind in KINDS.items()
-        for name, value in cast(Mapping[str, JsonValue], progress.to_json().get(section, {})).items()
-    ]
-    largest = ", ".join(f"{name} ({length} bytes)" for length, name in sorted(sizes, reverse=True)[:3])
+    largest = ", ".join(f"{name} ({length} bytes)" for length, name in progress.largest(3))
     return f"This call has to carry {size} bytes and may carry {MAX_PAYLOAD}; the largest: {largest or 'nothing'}"

@@ -20,6 +20,7 @@ from mrtr_tools.input_requests import Confirm, Elicit, ElicitUrl, Source
 from mrtr_tools.inputs import Condition, Group, Input, all_inputs, asked_schema, pin_of
 from mrtr_tools.marks import InputSource, NeedsInput, groups_of, name_of
 from mrtr_tools.once import Once, OnCrash
+from mrtr_tools.properties import NO_SECRETS
 from mrtr_tools.questions import Draft
 from mrtr_tools.signatures import Carried, Signature, read_signature
 from mrtr_tools.templates import Field, TemplateError
@@ -53,6 +54,12 @@ class Step:
     aliases: tuple[str, ...] = ()
     may_follow: bool = True
     once: Once | None = None
+
+    @property
+    def carries_secrets(self) -> bool:
+        """Whether a state may hold a secret for it, or for a function that makes one of its inputs."""
+        makers = (item.maker for item in self.inputs.values() if item.maker is not None)
+        return any(taken.codec.has_secrets for taken in self.carried.values()) or any(m.carries_secrets for m in makers)
 
     def stands_for(self, function: object) -> bool:
         """Whether the step is this function; a method of another object counts, for it takes the same."""
@@ -90,8 +97,9 @@ def read_step(
     may_follow: bool = True,
     single_use: bool = False,
     on_crash: OnCrash | None = None,
+    carry_secrets: bool = False,
 ) -> Step:
-    """Read a function as a step.
+    """Read a function as a step; the arguments are as in `Toolbox.step`, and `may_follow` as in `Step`.
 
     Args:
         function: the function.
@@ -105,8 +113,10 @@ def read_step(
         DefinitionError: it cannot be one.
     """
     signature = read_signature(function)
-    carried = {parameter: signature.carried(parameter) for parameter in signature.parameters}
-    reader = _Reader(signature, carried, (name, *aliases))
+    if not isinstance(cast("object", carry_secrets), bool):
+        raise DefinitionError(f"{name}: carry_secrets= is True or False")
+    carried = {each: signature.carried(each, carry_secrets=carry_secrets) for each in signature.parameters}
+    reader = _Reader(signature, carried, (name, *aliases), carry_secrets=carry_secrets)
     groups = reader.groups(frozenset(carried))
     once = _once(signature, name, aliases, single_use, on_crash)
     return Step(name, signature, carried, groups, all_inputs(groups), aliases, may_follow, once)
@@ -139,6 +149,7 @@ class _Reader:
     step_names: tuple[str, ...]
     prefix: str = ""
     around: tuple[Callable[..., object], ...] = ()
+    carry_secrets: bool = False
 
     def groups(self, parameters: frozenset[str]) -> tuple[Group, ...]:
         """The groups, read in the order of asking; each may name what is known by then."""
@@ -220,14 +231,16 @@ class _Reader:
         """The form of the parameter; None when it is asked for otherwise, or when its function must make the value."""
         if isinstance(source, Source) and not isinstance(source, Elicit):
             return None
-        parameter = self.carried[name].parameter
+        parameter, is_fixed = self.carried[name].parameter, isinstance(source, (str, Elicit))
+        if is_fixed and self.carried[name].codec.has_secrets:
+            raise self._wrong(name, f"cannot be asked: {NO_SECRETS}, or have a function make it")
         at_run_time = not isinstance(source, str)
         try:
             return form_for(
                 parameter.annotation, name, field=parameter.field, must_answer=conditional, at_run_time=at_run_time
             )
         except FormError as error:
-            if isinstance(source, (str, Elicit)):
+            if is_fixed:
                 raise self._wrong(name, f"cannot be asked: {error}") from error
             return None
 
@@ -270,9 +283,10 @@ class _Reader:
         for key, parameter in signature.parameters.items():
             if key not in own and key not in known and parameter.required:
                 raise self._unknown(f"the function of {name!r}, {signature.where},", key, known)
-        carried = {key: signature.carried(key) for key in own}
+        carried = {key: signature.carried(key, carry_secrets=self.carry_secrets) for key in own}
         served = frozenset(key for key in signature.parameters if key in known) | own
-        inner = _Reader(signature, carried, self.step_names, f"{self.prefix}{name}.", (*self.around, function))
+        around = (*self.around, function)
+        inner = _Reader(signature, carried, self.step_names, f"{self.prefix}{name}.", around, self.carry_secrets)
         groups = inner.groups(served)
         return Step(self.prefix + name, signature, carried, groups, all_inputs(groups), may_follow=False)
 

@@ -24,6 +24,7 @@ from mrtr_tools.carriers import (
     texts_only,
 )
 from mrtr_tools.errors import DefinitionError, InvalidParams
+from mrtr_tools.lifetimes import is_lifetime
 from mrtr_tools.marks import REGISTERED, name_of
 from mrtr_tools.once import OnCrash
 from mrtr_tools.questions import Kind
@@ -60,6 +61,7 @@ class Toolbox:
         self._resources: dict[str, Resource] = {}
         self._names: dict[str, Step] = {}
         self._by_function: dict[Callable[..., object], Step] = {}
+        self._carries_secrets = False
 
     def __repr__(self) -> str:
         return f"Toolbox({self.name!r})"
@@ -96,6 +98,8 @@ class Toolbox:
         version: int = 0,
         single_use: bool = False,
         on_crash: OnCrash | None = None,
+        ttl: float | None = None,
+        carry_secrets: bool = False,
     ) -> Callable[[F], F]: ...
     def tool(
         self,
@@ -111,6 +115,8 @@ class Toolbox:
         version: int = 0,
         single_use: bool = False,
         on_crash: OnCrash | None = None,
+        ttl: float | None = None,
+        carry_secrets: bool = False,
     ) -> Any:
         """Make a function a tool; it stays callable as it is.
 
@@ -128,6 +134,10 @@ class Toolbox:
             single_use: run the function once in a call, as in `step`, and play each round of the call once: a state
                 that is sent again with the same answers gets the same reply, and with other answers an error.
             on_crash: as in `step`.
+            ttl: seconds that a state lives, and so a person may take to answer; by default those of the server.
+            carry_secrets: let parameters be secrets of pydantic (`SecretStr`, `SecretBytes`, `Secret`, also inside of
+                models): what is handed on, what an input's function made, and defaults then travel whole in the state,
+                through the client, sealed. Somebody who recorded it can read them once a key has leaked.
 
         Raises:
             DefinitionError: the function cannot be a tool; the text names the parameter and the way out.
@@ -139,8 +149,14 @@ class Toolbox:
                 raise DefinitionError(
                     f"{tool_name}: cold_answers=True takes a request that can be sent for ever; single_use=True cannot"
                 )
-            step = _first_step(
-                function, tool_name, max_rounds=max_rounds, version=version, single_use=single_use, on_crash=on_crash
+            _check_numbers(tool_name, max_rounds, version, ttl)
+            step = read_step(
+                function,
+                tool_name,
+                may_follow=False,
+                carry_secrets=carry_secrets,
+                single_use=single_use,
+                on_crash=on_crash,
             )
             self._tools[tool_name] = Tool(
                 name=tool_name,
@@ -154,6 +170,7 @@ class Toolbox:
                 max_rounds=max_rounds,
                 version=version,
                 single_use=single_use,
+                ttl=ttl,
             )
             self._register(step, function)
             return function
@@ -173,6 +190,8 @@ class Toolbox:
         description: str | None = None,
         max_rounds: int = 10,
         version: int = 0,
+        ttl: float | None = None,
+        carry_secrets: bool = False,
     ) -> Callable[[F], F]: ...
     def prompt(
         self,
@@ -184,6 +203,8 @@ class Toolbox:
         description: str | None = None,
         max_rounds: int = 10,
         version: int = 0,
+        ttl: float | None = None,
+        carry_secrets: bool = False,
     ) -> Any:
         """Make a function a prompt; the options are those of `tool`.
 
@@ -195,7 +216,8 @@ class Toolbox:
 
         def define(function: F) -> F:
             chosen = self._new_name(function, name)
-            step = _first_step(function, chosen, max_rounds=max_rounds, version=version)
+            _check_numbers(chosen, max_rounds, version, ttl)
+            step = read_step(function, chosen, may_follow=False, carry_secrets=carry_secrets)
             self._prompts[chosen] = Prompt(
                 name=chosen,
                 title=title,
@@ -204,6 +226,7 @@ class Toolbox:
                 arguments=texts_only(step, arguments_of(step)),
                 max_rounds=max_rounds,
                 version=version,
+                ttl=ttl,
             )
             self._register(step, function)
             return function
@@ -221,6 +244,8 @@ class Toolbox:
         mime_type: str | None = None,
         max_rounds: int = 10,
         version: int = 0,
+        ttl: float | None = None,
+        carry_secrets: bool = False,
     ) -> Callable[[F], F]:
         """Make a function a resource, or with ``{name}`` in its URI all that the template stands for.
 
@@ -234,6 +259,8 @@ class Toolbox:
             mime_type: what it holds; by default it goes by what is returned.
             max_rounds: as for `tool`.
             version: as for `tool`.
+            ttl: as for `tool`; it says nothing of how long a client may keep what it read.
+            carry_secrets: as for `tool`.
 
         Raises:
             DefinitionError: the function cannot be a resource, or the URI is taken or does not go with its parameters.
@@ -245,7 +272,8 @@ class Toolbox:
             taken = [each.name for each in self._resources.values() if each.uri.shape == template.shape]
             if taken:
                 raise DefinitionError(f"{name_of(function)}: the URI {uri!r} is taken by {taken[0]}; give it another")
-            step = _first_step(function, chosen, max_rounds=max_rounds, version=version)
+            _check_numbers(chosen, max_rounds, version, ttl)
+            step = read_step(function, chosen, may_follow=False, carry_secrets=carry_secrets)
             self._resources[uri] = Resource(
                 name=chosen,
                 title=title,
@@ -254,6 +282,7 @@ class Toolbox:
                 arguments=arguments_of_uri(step, template),
                 max_rounds=max_rounds,
                 version=version,
+                ttl=ttl,
                 uri=template,
                 mime_type=mime_type,
             )
@@ -263,7 +292,9 @@ class Toolbox:
         return define
 
     @overload
-    def step(self, function: F, /, *, name: str | None = None, aliases: tuple[str, ...] = ()) -> F: ...
+    def step(
+        self, function: F, /, *, name: str | None = None, aliases: tuple[str, ...] = (), carry_secrets: bool = False
+    ) -> F: ...
     @overload
     def step(
         self,
@@ -274,6 +305,7 @@ class Toolbox:
         aliases: tuple[str, ...] = (),
         single_use: bool = False,
         on_crash: OnCrash | None = None,
+        carry_secrets: bool = False,
     ) -> Callable[[F], F]: ...
     def step(
         self,
@@ -284,6 +316,7 @@ class Toolbox:
         aliases: tuple[str, ...] = (),
         single_use: bool = False,
         on_crash: OnCrash | None = None,
+        carry_secrets: bool = False,
     ) -> Any:
         """Make a function a step that `then` may go to; it stays callable as it is.
 
@@ -292,6 +325,7 @@ class Toolbox:
             name: what states call it, by default the function's name; a partial needs one.
             aliases: names it had before, so that calls under way find it, for as long as such a call may live; while an
                 upgrade is rolled out, also the name that it will have.
+            carry_secrets: as for `tool`.
             single_use: run it once for each time that a call comes to it by `then`, whatever its client sends again:
                 a repeat with the same values and answers gets what the step left, one that comes while it runs an
                 error that says to try again, and one with others an error. `AskAgain` gives it free. It is not
@@ -307,7 +341,14 @@ class Toolbox:
         def define(function: F) -> F:
             step_name = self._new_name(function, name)
             self._check_aliases(step_name, aliases)
-            step = read_step(function, step_name, aliases=tuple(aliases), single_use=single_use, on_crash=on_crash)
+            step = read_step(
+                function,
+                step_name,
+                aliases=tuple(aliases),
+                carry_secrets=carry_secrets,
+                single_use=single_use,
+                on_crash=on_crash,
+            )
             self._register(step, function)
             return function
 
@@ -351,6 +392,11 @@ class Toolbox:
         """Every step, and the first steps of tools, prompts and resources."""
         return dict.fromkeys(self._names.values()).keys()
 
+    @property
+    def carries_secrets(self) -> bool:
+        """Whether a state of one of these may hold a secret; then no server runs that does not seal its states."""
+        return self._carries_secrets
+
     def step_named(self, name: str) -> Step | None:
         """The step or tool with this name, present or past."""
         return self._names.get(name)
@@ -365,6 +411,7 @@ class Toolbox:
     def _register(self, step: Step, function: Callable[..., object]) -> None:
         for name in (step.name, *step.aliases):
             self._names[name] = step
+        self._carries_secrets = self._carries_secrets or step.carries_secrets
         marked = function.__func__ if isinstance(function, MethodType) else function
         if step.may_follow or function not in self._by_function:
             self._by_function[function] = step
@@ -391,18 +438,11 @@ class Toolbox:
             raise DefinitionError(f"{what}: the name {name!r} is taken in {self!r} by {holder}; give another: name=...")
 
 
-def _first_step(
-    function: Callable[..., object],
-    name: str,
-    *,
-    max_rounds: object,
-    version: object,
-    single_use: bool = False,
-    on_crash: OnCrash | None = None,
-) -> Step:
+def _check_numbers(name: str, max_rounds: object, version: object, ttl: object) -> None:
     if not _counts(max_rounds, 1) or not _counts(version, 0):
         raise DefinitionError(f"{name}: max_rounds= is a number from 1, and version= a number from 0")
-    return read_step(function, name, may_follow=False, single_use=single_use, on_crash=on_crash)
+    if ttl is not None and not is_lifetime(ttl):
+        raise DefinitionError(f"{name}: ttl= is a positive number of seconds: ttl=600 for ten minutes")
 
 
 def _counts(value: object, least: int) -> bool:

@@ -2,28 +2,26 @@
 
 What a `Codec` takes comes back as it went in, or is refused: at definition where the annotation shows it, else at the
 line that hands the value on. Nothing is taken on trust: each value is loaded again at once and compared with the
-original, types included.
+original, types included. A secret is refused unless it was said that it may travel, and then it travels whole.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import datetime
-import math
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from decimal import Decimal
 from typing import Annotated, Any, Final, NewType, cast, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter, ValidationError
+from pydantic import ConfigDict, JsonValue, TypeAdapter, ValidationError
 from pydantic.errors import PydanticSchemaGenerationError, PydanticUndefinedAnnotation, PydanticUserError
 from pydantic.warnings import UnsupportedFieldAttributeWarning
-from pydantic_core import PydanticSerializationError, SchemaError, TzInfo, from_json, to_json
+from pydantic_core import PydanticSerializationError, SchemaError, from_json, to_json
 
+from mrtr_tools.differences import differences, kind_named
 from mrtr_tools.digests import digest_of
 from mrtr_tools.findings import place_of, reason_of
 from mrtr_tools.guards import Guard
+from mrtr_tools.secret_values import holds_secret, is_secret, written_out
 
 __all__ = ["Codec", "NotCarriable", "adapter_for"]
 
@@ -37,19 +35,25 @@ class Codec:
 
     Models travel under the names of their fields, bytes as base64, sets and tuples as lists.
 
+    Args:
+        annotation: of the values.
+        carry_secrets: whether it may hold secrets, such as `SecretStr`: what they hide then stands in the JSON.
+
     Attributes:
         guard: what values of the annotation cost to read.
+        has_secrets: whether it holds any.
 
     Raises:
         NotCarriable: JSON cannot hold the values of this annotation.
     """
 
-    __slots__ = ("_adapter", "_plain", "guard")
+    __slots__ = ("_adapter", "_plain", "guard", "has_secrets")
 
-    def __init__(self, annotation: object) -> None:
-        self._adapter = adapter_for(annotation)
+    def __init__(self, annotation: object, *, carry_secrets: bool = False) -> None:
+        self._adapter = adapter_for(annotation, carry_secrets=carry_secrets)
         core = cast("_Node", self._adapter.core_schema)
         self.guard = Guard(core)
+        self.has_secrets = holds_secret(core)
         self._plain = _PLAIN.get(core["type"]) if core.keys() <= {"type", "metadata"} else None
 
     def dump(self, value: object) -> JsonValue:
@@ -63,12 +67,14 @@ class Codec:
         try:
             text = self._adapter.dump_json(value, by_alias=False, round_trip=True, warnings="error")
             data = cast("JsonValue", from_json(text, allow_inf_nan=False))
+            if self.has_secrets:
+                data = self._with_secrets(data, value)
+                text = to_json(data)
             back = self._read(text)
         except (TypeError, ValueError, RecursionError) as error:
             raise NotCarriable(self._why_not(value, error)) from None  # the cause shows the value
-        if not _plainly_same(value, back):
-            for difference in _differences(value, back, "value"):
-                raise NotCarriable(difference)
+        for difference in differences(value, back, "value"):
+            raise NotCarriable(difference)
         return data
 
     def load(self, data: JsonValue) -> Any:
@@ -77,7 +83,13 @@ class Codec:
         Raises:
             ValueError: the data does not fit the annotation, or no longer.
         """
-        return data if type(data) is self._plain else self._read(to_json(data))
+        if type(data) is self._plain:
+            return data
+        try:
+            return self._read(to_json(data))
+        except ValidationError as error:  # it quotes the data
+            text = f"value{place_of(error, self.shape())} does not fit its annotation: {reason_of(error)}"
+            raise ValueError(text) from None
 
     def digest(self, value: object) -> str:
         """A digest that is the same for equal values of the annotation, in every process of one build."""
@@ -90,6 +102,16 @@ class Codec:
         except PydanticUserError:
             return None
 
+    def _with_secrets(self, data: JsonValue, value: object) -> JsonValue:
+        """The JSON of a value with its secrets in it, their bytes as whoever holds them reads them."""
+        plain = self._adapter.dump_python(value, by_alias=False, round_trip=True, warnings="error")
+        encoded, text = (written_out(data, plain, encoding) for encoding in ("base64", "utf8"))
+        try:
+            fits = encoded == text or not any(differences(value, self._read(to_json(encoded)), ""))
+        except ValueError:
+            fits = False
+        return encoded if fits else text
+
     def _read(self, text: bytes) -> object:
         return self._adapter.validate_json(text, by_alias=False, by_name=True)
 
@@ -97,14 +119,14 @@ class Codec:
         """A message for a value that pydantic could not write, or not read again."""
         if isinstance(error, PydanticSerializationError):
             if "utf-8" in str(error):
-                return f"value is {_named(value)} and holds {_NO_TEXT}"
+                return f"value is {kind_named(value)} and holds {_NO_TEXT}"
             try:
                 self._adapter.validate_python(value, strict=True, by_alias=False, by_name=True)
             except ValidationError as misfit:
                 error = misfit
         if isinstance(error, ValidationError):
             return f"value{place_of(error, self.shape())} would not come back from JSON: {reason_of(error)}"
-        return f"value is {_named(value)} and does not go into JSON as annotated"
+        return f"value is {kind_named(value)} and does not go into JSON as annotated"
 
 
 _NO_TEXT: Final = (
@@ -113,8 +135,12 @@ _NO_TEXT: Final = (
 )
 
 
-def adapter_for(annotation: object) -> TypeAdapter[Any]:
+def adapter_for(annotation: object, *, carry_secrets: bool = False) -> TypeAdapter[Any]:
     """Pydantic's reader and writer of an annotation.
+
+    Args:
+        annotation: of the values.
+        carry_secrets: whether it may hold secrets; pydantic writes stars for them.
 
     Raises:
         NotCarriable: pydantic has no schema for it, or it holds what must not or cannot travel.
@@ -134,7 +160,7 @@ def adapter_for(annotation: object) -> TypeAdapter[Any]:
         ) from error
     except (PydanticUserError, SchemaError, TypeError, NameError, ImportError) as error:
         raise NotCarriable(f"{_spelled(annotation)} cannot travel as JSON: {_line(error)}") from error
-    for path, trouble in _troubles(adapter.core_schema, ""):
+    for path, trouble in _troubles(adapter.core_schema, "", carry_secrets=carry_secrets):
         raise NotCarriable(f"{path or _spelled(annotation)} {trouble}")
     return adapter
 
@@ -163,12 +189,12 @@ _NEVER: Final[Mapping[object, str]] = {
 _COMPOSED: Final = {"tuple", "list", "set", "frozenset", "dict", "model", "dataclass", "typed-dict", "named-tuple"}
 
 
-def _troubles(node: _Node, path: str) -> Iterator[tuple[str, str]]:
+def _troubles(node: _Node, path: str, *, carry_secrets: bool) -> Iterator[tuple[str, str]]:
     """What cannot or must not travel, each with the path of the field that holds it."""
-    if trouble := _trouble(node):
+    if trouble := _trouble(node) or _secret_trouble(node, carry_secrets=carry_secrets):
         yield path, trouble
     for name, part in _inner(node):
-        yield from _troubles(part, f"{path}.{name}".strip(".") if name else path)
+        yield from _troubles(part, f"{path}.{name}".strip(".") if name else path, carry_secrets=carry_secrets)
 
 
 def _trouble(node: _Node) -> str | None:
@@ -178,19 +204,28 @@ def _trouble(node: _Node) -> str | None:
         return "has keys that JSON cannot hold; use a list of pairs, or text keys"
     if kind == "enum" and not all(isinstance(member.value, _SCALARS) for member in node["members"]):
         return f"is {node['cls'].__name__}, whose members JSON cannot hold; give them text or numbers as values"
-    if _is_secret(node.get("serialization", {}).get("function")):
-        return "is a secret, which does not travel; read it in the step that uses it"
     if node.get("config", {}).get("regex_engine") == "python-re" or isinstance(node.get("pattern"), re.Pattern):
         return "has a pattern for Python's own engine, which some texts stall; give it as text, for the default engine"
     return _NEVER.get(kind)
 
 
+def _secret_trouble(node: _Node, *, carry_secrets: bool) -> str | None:
+    """Why a node must not travel for the secrets in it; where they may, each has to be found at its place again."""
+    if not carry_secrets:
+        return _STAYS if is_secret(node) else None
+    kind = node.get("type")
+    if kind == "dict" and holds_secret(node.get("keys_schema")):
+        return "has secrets as keys, which JSON cannot tell apart; use a list of pairs"
+    if kind in ("set", "frozenset") and holds_secret(node.get("items_schema")):
+        return "has secrets in a set, where none has a place of its own; use a list"
+    return None
+
+
+_STAYS: Final = (
+    "is a secret, which does not travel; read it in the step that uses it, or give carry_secrets=True to have it "
+    "sealed into the state (a form never asks for one)"
+)
 _SCALARS: Final = (str, int, float, type(None))
-
-
-def _is_secret(serializer: object) -> bool:
-    name = getattr(serializer, "__name__", "")
-    return getattr(serializer, "__module__", None) == "pydantic.types" and "secret" in name
 
 
 def _inner(node: _Node) -> Iterator[tuple[str, _Node]]:
@@ -208,84 +243,6 @@ def _inner(node: _Node) -> Iterator[tuple[str, _Node]]:
             if isinstance(item, Mapping):
                 inner = cast("_Node", item)
                 yield (name or inner.get("name", "") if key == "fields" else ""), inner
-
-
-# What only a value shows: how it differs from what came back.
-
-
-def _differences(sent: object, back: object, path: str) -> Iterator[str]:
-    if type(sent) is not type(back):
-        if not (type(sent) is int and type(back) is float and sent == back):
-            yield f"{path} is {_named(sent)} and would come back as {_named(back)}"
-        return
-    parts, others = _parts(sent), _parts(back)
-    if parts is None or others is None:
-        if not _alike(sent, back):
-            yield f"{path} is {_named(sent)} and would come back changed{_advice(sent)}"
-    elif parts.keys() != others.keys():
-        yield f"{path} is {_named(sent)} and would come back with other keys, or another length"
-    else:
-        for name, members in parts.items():
-            pairs = [pair for pair in zip(members, others[name], strict=True) if not _plainly_same(*pair)]
-            for mine, theirs in pairs:
-                step = f".{name}" if _has_fields(sent) else f"[{name}]" if isinstance(name, int) else "[...]"
-                yield from _differences(mine, theirs, path + step)
-
-
-def _plainly_same(a: object, b: object) -> bool:
-    """Spares most parts the long way."""
-    return type(a) is type(b) and type(a) in _ATOMS and a == b
-
-
-_ATOMS: Final = frozenset({str, int, bool, type(None)})
-
-
-def _parts(value: object) -> dict[object, tuple[object, ...]] | None:
-    """What a value is made of: each part by its place, for a dict with its key; None for a value that has no parts."""
-    if isinstance(value, (list, tuple)):
-        return {index: (item,) for index, item in enumerate(cast("list[object]", value))}
-    if isinstance(value, Mapping):
-        return {key: (key, item) for key, item in cast("Mapping[object, object]", value).items()}
-    if isinstance(value, (set, frozenset)):
-        return {item: (item,) for item in cast("set[object]", value)}
-    if isinstance(value, BaseModel):
-        own = {name: getattr(value, name, None) for name in type(value).model_fields}
-        own |= (value.model_extra or {}) | (value.__pydantic_private__ or {})
-        return {name: (item,) for name, item in own.items()}
-    if _has_fields(value):
-        return {item.name: (getattr(value, item.name, None),) for item in dataclasses.fields(cast("Any", value))}
-    return None
-
-
-def _has_fields(value: object) -> bool:
-    return isinstance(value, BaseModel) or dataclasses.is_dataclass(value)
-
-
-def _alike(sent: object, back: object) -> bool:
-    return sent == back and _unseen(sent) == _unseen(back)
-
-
-def _unseen(value: object) -> object:
-    """What ``==`` looks away from: the sign of a zero, the zeros of a decimal, the zone of a time."""
-    match value:
-        case float():
-            return math.copysign(1, value)
-        case Decimal():
-            return value.as_tuple()
-        case datetime.datetime() | datetime.time():
-            return value.fold if value.tzinfo is None else isinstance(value.tzinfo, (datetime.timezone, TzInfo))
-        case _:
-            return None
-
-
-def _advice(value: object) -> str:
-    if isinstance(value, (datetime.datetime, datetime.time)):
-        return ": JSON keeps the offset, not the time zone; use UTC, and hand the zone on by name"
-    return ""
-
-
-def _named(value: object) -> str:
-    return "None" if value is None else f"of type {type(value).__name__}"
 
 
 def _spelled(annotation: object) -> str:

@@ -35,7 +35,7 @@ class Ask:
     pin: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class First:
     """A function of an input that must run before anything is asked.
 
@@ -50,7 +50,7 @@ class First:
     pin: str
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Walk:
     """A walk from the top.
 

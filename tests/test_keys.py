@@ -2,6 +2,7 @@
 
 import binascii
 import copy
+import logging
 import os
 import re
 import subprocess
@@ -11,6 +12,7 @@ import zlib
 from pathlib import Path
 
 import pytest
+from mcp.server import Server
 
 from mrtr_tools.keys import (
     TESTING_KEY,
@@ -23,8 +25,9 @@ from mrtr_tools.keys import (
     read_key,
     read_keys,
 )
-from mrtr_tools.server import http_app
+from mrtr_tools.server import attach, http_app
 from mrtr_tools.server.signing import starting_signer
+from mrtr_tools.state import StateSigner
 from mrtr_tools.testing import TESTING_KEYS
 from mrtr_tools.tools import Toolbox
 
@@ -162,11 +165,57 @@ def test_a_test_may_ask_for_the_public_key_of_testing():
         read_keys([key])
 
 
-@pytest.mark.parametrize("until", [float("nan"), float("inf"), "tomorrow"])
+@pytest.mark.parametrize("until", [float("nan"), float("inf"), "tomorrow", True, -1, 1_767_225_600_000])
 def test_the_time_of_a_keys_retirement_must_be_a_number(until):
-    """Security 14: a time that compares with nothing would keep a leaked key alive."""
+    """Security 14: a time that compares with nothing, or one in milliseconds, would keep a leaked key alive."""
     with pytest.raises(InvalidKey, match="seconds since 1970"):
         read_key(ONE, accept_until=until)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "2026-07-28T12:00Z",
+        "2026-07-28T14:00+02:00",
+        "2026-07-28 12:00:00+00:00",
+        " 2026-07-28T12:00:00.000Z ",
+        "20260728T120000Z",
+    ],
+)
+@pytest.mark.parametrize("source", ["list", "variable", "file"])
+def test_whoever_runs_a_server_can_cut_a_key_off_without_code(tmp_path, source, written):
+    """Security 14: the time stands behind the key, wherever the ring comes from."""
+    old = f"{ONE} accept_until={written}"
+    ways = {
+        "list": lambda: read_keys([TWO, old]),
+        "variable": lambda: keys_from_environment({VARIABLE: f"{TWO},{old}"}),
+        "file": lambda: keys_from_file(made(tmp_path / "keys", f"# current\n{TWO}\n{old}  # leaked\n")),
+    }
+
+    current, leaked = ways[source]()
+
+    assert (current.accept_until, leaked.accept_until) == (None, 1_785_240_000)
+    assert leaked.secret == read_key(ONE).secret
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "",
+        "tomorrow",
+        "2026-07-28T12:00",
+        "2026-07-28",
+        "1785240000",
+        "0001-01-01T00:00Z",
+        f"Z,{ONE}",
+        f"2026-07-28T12:00Z {ONE}",
+    ],
+)
+def test_a_time_that_is_none_or_has_no_zone_is_refused_and_not_shown(written):
+    """Security 14: what cannot be read must not leave the key alive."""
+    with pytest.raises(InvalidKey, match=r"accept_until.*(2026-07-28T12:00Z|seconds since 1970)") as caught:
+        read_keys([TWO, f"{ONE} accept_until={written}"])
+    assert ONE[6:12] not in "".join(traceback.format_exception(caught.value))
 
 
 def test_no_repr_shows_key_material():
@@ -224,7 +273,7 @@ def test_importing_reads_no_keys():
     assert done.stdout == "untouched\n"
 
 
-def written(path, text, mode=0o600):
+def made(path, text, mode=0o600):
     path.write_bytes(text.encode())
     path.chmod(mode)
     return path
@@ -233,18 +282,18 @@ def written(path, text, mode=0o600):
 def test_a_file_holds_keys_on_lines_or_between_commas_with_comments(tmp_path):
     three = generate_key()
     text = f"# made in spring, für alle\n{ONE}  # current\n\n  {TWO}, {three}\r\n"
-    ring = keys_from_file(written(tmp_path / "keys", text))
+    ring = keys_from_file(made(tmp_path / "keys", text))
     assert [key.secret for key in ring] == [read_key(text).secret for text in (ONE, TWO, three)]
 
 
 def test_a_file_may_begin_with_a_byte_order_mark(tmp_path):
-    assert len(keys_from_file(written(tmp_path / "keys", f"\ufeff{ONE}"))) == 1
+    assert len(keys_from_file(made(tmp_path / "keys", f"\ufeff{ONE}"))) == 1
 
 
 @pytest.mark.parametrize("mode", [0o400, 0o600])
 def test_a_file_that_only_its_owner_may_read_is_taken(tmp_path, mode):
     """Security 11."""
-    assert keys_from_file(str(written(tmp_path / "keys", ONE, mode)))
+    assert keys_from_file(str(made(tmp_path / "keys", ONE, mode)))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no such modes")
@@ -252,13 +301,13 @@ def test_a_file_that_only_its_owner_may_read_is_taken(tmp_path, mode):
 def test_a_file_with_any_other_mode_is_refused(tmp_path, mode):
     """Security 11."""
     with pytest.raises(InvalidKey, match=f"has mode {mode:04o} and must have 0600 or 0400: chmod 600 it"):
-        keys_from_file(written(tmp_path / "keys", ONE, mode))
+        keys_from_file(made(tmp_path / "keys", ONE, mode))
 
 
 def test_the_mode_that_counts_is_that_of_the_file_behind_a_link(tmp_path):
     """Security 11."""
     link = tmp_path / "link"
-    link.symlink_to(written(tmp_path / "keys", ONE, 0o644))
+    link.symlink_to(made(tmp_path / "keys", ONE, 0o644))
     with pytest.raises(InvalidKey, match="0644"):
         keys_from_file(link)
 
@@ -266,15 +315,22 @@ def test_the_mode_that_counts_is_that_of_the_file_behind_a_link(tmp_path):
 @pytest.mark.parametrize("text", ["", "# nothing\n", f"{ONE},", ONE[:-1], f"{ONE}\n{ONE}", "\xff"])
 def test_a_file_without_good_keys_is_refused_by_its_name(tmp_path, text):
     """Security 14."""
-    path = written(tmp_path / "keys", text)
+    path = made(tmp_path / "keys", text)
     with pytest.raises(InvalidKey, match=re.escape(str(path))) as caught:
         keys_from_file(path)
     assert ONE[10:30] not in str(caught.value)
 
 
+def test_a_key_given_as_the_path_is_refused_and_not_shown():
+    """Security 11: the error of the system would quote it."""
+    with pytest.raises(InvalidKey, match=r"give it as keys=\[key\]") as caught:
+        keys_from_file(ONE)
+    assert ONE[6:12] not in "".join(traceback.format_exception(caught.value))
+
+
 def test_a_large_file_is_no_file_of_keys(tmp_path):
     with pytest.raises(InvalidKey, match="is no file of keys"):
-        keys_from_file(written(tmp_path / "keys", "#" * 70_000))
+        keys_from_file(made(tmp_path / "keys", "#" * 70_000))
 
 
 def test_a_file_that_is_missing_is_an_error_of_the_system(tmp_path):
@@ -282,36 +338,115 @@ def test_a_file_that_is_missing_is_an_error_of_the_system(tmp_path):
         keys_from_file(tmp_path / "keys")
 
 
-def stdio_signer(toolbox, keys):
+# How a server begins: every door
+
+
+def stdio_signer(toolbox, **options):
     """What `run_stdio` begins with."""
-    return starting_signer(toolbox, keys, audience=None, ttl=60, make_key=True)
+    return starting_signer(toolbox, **{"keys": None, "audience": None, "ttl": 60, "make_key": True, **options})
+
+
+def attached(toolbox, **options):
+    return attach(toolbox, Server("author"), **options)
+
+
+DOORS = pytest.mark.parametrize("serve", [http_app, attached, stdio_signer])
 
 
 @pytest.mark.parametrize("keys", [TESTING_KEYS, [TESTING_KEY], [ONE, *TESTING_KEYS]], ids=["read", "text", "second"])
-@pytest.mark.parametrize("serve", [http_app, stdio_signer])
+@DOORS
 def test_no_server_starts_with_the_public_key_of_testing(serve, keys):
     """Security 13: neither as text, nor as it was read already."""
     with pytest.raises(InvalidKey, match="public key of testing"):
         serve(Toolbox("t"), keys=keys)
 
 
-@pytest.mark.parametrize("keys", [[TWO], [read_key(TWO)], None], ids=["given", "read", "not given"])
-@pytest.mark.parametrize("serve", [http_app, stdio_signer])
-def test_a_server_that_starts_takes_the_keys_out_of_the_environment(monkeypatch, serve, keys):
+@pytest.mark.parametrize("given", ["keys", "read keys", "a file", "nothing"])
+@DOORS
+def test_a_server_that_starts_takes_the_keys_out_of_the_environment(monkeypatch, tmp_path, serve, given):
     """Security 11: also where it uses others, for a step could start a process all the same."""
     monkeypatch.setenv(VARIABLE, ONE)
+    file = made(tmp_path / "keys", TWO)
+    options = {"keys": {"keys": [TWO]}, "read keys": {"keys": [read_key(TWO)]}, "a file": {"keys_file": file}}
 
-    serve(Toolbox("t"), keys=keys)
+    serve(Toolbox("t"), **options.get(given, {}))
 
     assert VARIABLE not in os.environ
 
 
-@pytest.mark.parametrize("serve", [http_app, stdio_signer])
-def test_a_server_that_refuses_its_keys_takes_them_out_of_the_environment_as_well(monkeypatch, serve):
+@pytest.mark.parametrize(
+    "wrong", [{"keys": [ONE[:-1]]}, {"keys_file": "nowhere"}, {"keys": [ONE], "keys_file": "nowhere"}]
+)
+@DOORS
+def test_a_server_that_refuses_its_keys_takes_them_out_of_the_environment_as_well(monkeypatch, serve, wrong):
     """Security 11."""
     monkeypatch.setenv(VARIABLE, ONE)
 
-    with pytest.raises(InvalidKey):
-        serve(Toolbox("t"), keys=[ONE[:-1]])
+    with pytest.raises((InvalidKey, FileNotFoundError)):
+        serve(Toolbox("t"), **wrong)
 
     assert VARIABLE not in os.environ
+
+
+def test_a_server_with_a_signer_of_its_authors_takes_them_out_as_well(monkeypatch):
+    """Security 11."""
+    monkeypatch.setenv(VARIABLE, ONE)
+
+    attached(Toolbox("t"), signer=StateSigner([TWO], "t"))
+
+    assert VARIABLE not in os.environ
+
+
+@DOORS
+def test_a_server_takes_its_keys_from_a_file_and_says_which_one_signs_and_which_is_cut_off(
+    caplog, monkeypatch, tmp_path, serve
+):
+    """Security 14: before those of the environment; and nothing of a key is in the log."""
+    caplog.set_level(logging.INFO, "mrtr_tools")
+    monkeypatch.setenv(VARIABLE, ONE)
+    file = made(tmp_path / "keys", f"{TWO}\n{ONE} accept_until=2026-07-28T14:00+02:00\n")
+
+    serve(Toolbox("shop"), keys_file=str(file))
+
+    signs, cut = (key.id_for("shop").hex() for key in keys_from_file(file))
+    said = [record.getMessage() for record in caplog.records if record.levelno == logging.INFO]
+    assert said == [
+        f"shop: states are signed with key {signs}, the first of 2",
+        f"shop: key {cut} counts until 2026-07-28T12:00:00+00:00",
+    ]
+    assert not any(key[at : at + 6] in caplog.text for key in (ONE, TWO) for at in range(6, 43))
+
+
+def test_a_server_with_a_signer_of_its_authors_says_which_key_signs(caplog):
+    """Security 14."""
+    caplog.set_level(logging.INFO, "mrtr_tools")
+    signer = StateSigner([TWO], "shop")
+
+    attached(Toolbox("t"), signer=signer)
+
+    assert caplog.messages == [f"shop: states are signed with key {signer.key_id}, of the signer that was given"]
+
+
+@DOORS
+def test_keys_are_given_in_one_way(tmp_path, serve):
+    """Security 14: of two rings, nobody could tell which one signs."""
+    with pytest.raises(InvalidKey, match="keys= and keys_file= are two ways to give the same keys: give one"):
+        serve(Toolbox("t"), keys=[ONE], keys_file=made(tmp_path / "keys", TWO))
+
+
+@pytest.mark.parametrize(
+    "other", [{"keys": [ONE]}, {"keys_file": "keys"}, {"audience": "t"}, {"ttl": 60}, {"max_age": 60}], ids=str
+)
+def test_nothing_is_given_beside_a_signer(other):
+    """It would do nothing, and look as if it did."""
+    with pytest.raises(ValueError, match="signer= has keys, an audience and times of its own"):
+        attached(Toolbox("t"), signer=StateSigner([TWO], "t"), **other)
+
+
+@DOORS
+def test_a_file_that_cannot_be_read_stops_the_server_and_no_key_is_made_in_its_place(tmp_path, serve):
+    """Security 13: neither over stdio, where one may be made when nothing was said."""
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        serve(Toolbox("t"), keys_file=tmp_path / "nowhere")
+    with pytest.raises(InvalidKey, match="is empty"):
+        serve(Toolbox("t"), keys_file=made(tmp_path / "keys", "# none yet\n"))

@@ -16,7 +16,7 @@ def keygen() -> None:
     """
     print(generate_key())
     print(
-        f"Keep it secret: put it in a file (chmod 600) for --keys-file, or in {VARIABLE}.\n"
+        f"Keep it secret: put it in a file (chmod 600) for --keys-file or keys_file=, or in {VARIABLE}.\n"
         "Several keys: the current one first, older ones after it; all processes of a server share them.",
         file=sys.stderr,
     )

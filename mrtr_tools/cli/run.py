@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import logging
 import sqlite3
 import sys
 from collections.abc import Callable
@@ -80,6 +81,7 @@ def run(
         _check_names(host, allow_host)
     toolbox = load_toolbox(target)
     if http:
+        _show_log()
         port = PORT if port is None else port
         serve = partial(run_http, toolbox, host=host, port=port, allowed_hosts=allow_host, anonymous_ok=anonymous_ok)
         ready = f"{toolbox.name} will be at http://{f'[{host}]' if ':' in host else host}:{port}/mcp" if port else ""
@@ -142,6 +144,16 @@ def _made_key(host: str) -> Keys:
         f"For more than trying out: mrtr-tools keygen, then --keys-file or {VARIABLE}."
     )
     return [generate_key()]
+
+
+def _show_log() -> None:
+    """Say on stderr what a server logs, such as which key signs, unless the file says where logs go."""
+    log = logging.getLogger("mrtr_tools")
+    if not log.hasHandlers():
+        shown = logging.StreamHandler()
+        shown.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
+        log.addHandler(shown)
+        log.setLevel(logging.INFO)
 
 
 def is_loopback(host: str) -> bool:

@@ -15,7 +15,7 @@ from mrtr_tools.errors import DefinitionError
 from mrtr_tools.keys import VARIABLE
 from mrtr_tools.server.claiming import Claims, starting_ledger
 from mrtr_tools.server.middleware import TooLargeAsJson, TrimmedHeaders
-from mrtr_tools.server.signing import TTL, Keys, starting_signer
+from mrtr_tools.server.signing import TTL, Keys, KeysFile, starting_signer
 from mrtr_tools.server.stdio import serve_stdio
 from mrtr_tools.tools import Toolbox
 
@@ -38,8 +38,10 @@ def run_stdio(
     toolbox: Toolbox,
     *,
     keys: Keys | None = None,
+    keys_file: KeysFile | None = None,
     audience: str | None = None,
     ttl: float = TTL,
+    max_age: float | None = None,
     claims: Claims | None = None,
     max_request: int = MAX_REQUEST,
 ) -> None:
@@ -48,18 +50,24 @@ def run_stdio(
     Args:
         toolbox: what to serve.
         keys: sign states, the current one first; by default `MRTR_TOOLS_KEYS`, else a key that ends with this process.
+        keys_file: a file of keys in place of `keys`, which only its owner may read, see `mrtr_tools.keys`.
         audience: keeps the states of different servers apart; by default the toolbox's name.
-        ttl: seconds that a state lives.
+        ttl: seconds that a state lives, unless a tool has a `ttl` of its own. A person may take as long to answer.
+        max_age: seconds that a call may take in all; by default a day, or the `ttl` that counts when that is longer.
         claims: where it is kept that a step with ``single_use=True`` ran, see `http_app`; by default in memory where
             the key ends with this process.
         max_request: bytes that one line may have. A longer one is answered with an error.
 
     Raises:
         DefinitionError: a step is of single use, there are keys that outlive the process, and no `claims`.
-        InvalidKey: a key cannot be used.
+        InvalidKey: a key cannot be used, or they are given in two ways.
+        OSError: `keys_file` cannot be read.
+        ValueError: `ttl` or `max_age` is no positive number.
     """
-    ends_with_process = keys is None and VARIABLE not in os.environ
-    signer = starting_signer(toolbox, keys, audience=audience, ttl=ttl, make_key=True)
+    ends_with_process = keys is None and keys_file is None and VARIABLE not in os.environ
+    signer = starting_signer(
+        toolbox, keys, keys_file=keys_file, audience=audience, ttl=ttl, max_age=max_age, make_key=True
+    )
     ledger = starting_ledger(toolbox, signer, claims, ends_with_process=ends_with_process)
     from mrtr_tools.server.alone import server_for
 
@@ -73,8 +81,10 @@ def run_http(
     host: str = "127.0.0.1",
     port: int = 8000,
     keys: Keys | None = None,
+    keys_file: KeysFile | None = None,
     audience: str | None = None,
     ttl: float = TTL,
+    max_age: float | None = None,
     claims: Claims | None = None,
     allowed_hosts: Sequence[str] | None = None,
     allowed_origins: Sequence[str] | None = None,
@@ -88,8 +98,10 @@ def run_http(
         host: the interface to listen on.
         port: the port.
         keys: see `http_app`, as for all that follows.
+        keys_file: see there.
         audience: see there.
         ttl: see there.
+        max_age: see there.
         claims: see there.
         allowed_hosts: see there; must be given unless `host` is this machine alone.
         allowed_origins: see there.
@@ -98,8 +110,9 @@ def run_http(
 
     Raises:
         DefinitionError: a step opens a page or is of single use, and `anonymous_ok` or `claims` is not given.
-        InvalidKey: there are no keys, or one cannot be used.
-        ValueError: `allowed_hosts` is missing.
+        InvalidKey: there are no keys, one cannot be used, or they are given in two ways.
+        OSError: `keys_file` cannot be read.
+        ValueError: `allowed_hosts` is missing, or `ttl` or `max_age` is no positive number.
     """
     if allowed_hosts is None and not _is_loopback(host):
         raise ValueError(
@@ -109,8 +122,10 @@ def run_http(
     app = http_app(
         toolbox,
         keys=keys,
+        keys_file=keys_file,
         audience=audience,
         ttl=ttl,
+        max_age=max_age,
         claims=claims,
         allowed_hosts=allowed_hosts,
         allowed_origins=allowed_origins,
@@ -126,8 +141,10 @@ def http_app(
     toolbox: Toolbox,
     *,
     keys: Keys | None = None,
+    keys_file: KeysFile | None = None,
     audience: str | None = None,
     ttl: float = TTL,
+    max_age: float | None = None,
     claims: Claims | None = None,
     allowed_hosts: Sequence[str] | None = None,
     allowed_origins: Sequence[str] | None = None,
@@ -142,8 +159,10 @@ def http_app(
     Args:
         toolbox: what to serve.
         keys: sign states, the current one first; by default `MRTR_TOOLS_KEYS`. All processes of a server share them.
+        keys_file: a file of keys in place of `keys`, which only its owner may read, see `mrtr_tools.keys`.
         audience: keeps the states of different servers apart; by default the toolbox's name.
-        ttl: seconds that a state lives.
+        ttl: seconds that a state lives, unless a tool has a `ttl` of its own. A person may take as long to answer.
+        max_age: seconds that a call may take in all; by default a day, or the `ttl` that counts when that is longer.
         claims: where it is kept that a step with ``single_use=True`` ran, for all processes of the server to see: a
             file (SQLite) on one machine, ``redis://...`` for several, or a `ClaimStore`.
         allowed_hosts: the values of the `Host` header to serve, such as ``mcp.example.com``, with ``:*`` for any port;
@@ -158,13 +177,15 @@ def http_app(
 
     Raises:
         DefinitionError: a step opens a page or is of single use, and `anonymous_ok` or `claims` is not given.
-        InvalidKey: there are no keys, or one cannot be used.
+        InvalidKey: there are no keys, one cannot be used, or they are given in two ways.
+        OSError: `keys_file` cannot be read.
         TypeError: one text was given in place of a list.
+        ValueError: `ttl` or `max_age` is no positive number.
     """
     hosts = _listed("allowed_hosts", allowed_hosts, LOOPBACK_HOSTS)
     origins = _listed("allowed_origins", allowed_origins, LOOPBACK_ORIGINS if allowed_hosts is None else ())
     _check_anonymous(toolbox, anonymous_ok=anonymous_ok)
-    signer = starting_signer(toolbox, keys, audience=audience, ttl=ttl)
+    signer = starting_signer(toolbox, keys, keys_file=keys_file, audience=audience, ttl=ttl, max_age=max_age)
     ledger = starting_ledger(toolbox, signer, claims)
     _log.warning(
         "%s: callers over HTTP are not authenticated; whoever has a state and its arguments can go on with the call",

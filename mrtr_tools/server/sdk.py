@@ -41,7 +41,7 @@ from mrtr_tools.server.levels import Levels, with_logging
 from mrtr_tools.server.listing import LISTS, own_names
 from mrtr_tools.server.principals import Principal, current_principal
 from mrtr_tools.server.pushing import pushing
-from mrtr_tools.server.signing import TTL, Keys, starting_signer
+from mrtr_tools.server.signing import TTL, Keys, KeysFile, given_signer, starting_signer
 from mrtr_tools.single_use import Ledger
 from mrtr_tools.state import StateSigner
 from mrtr_tools.tools import Toolbox
@@ -60,8 +60,10 @@ def attach(
     server: Host,
     *,
     keys: Keys | None = None,
+    keys_file: KeysFile | None = None,
     audience: str | None = None,
     ttl: float = TTL,
+    max_age: float | None = None,
     signer: StateSigner | None = None,
     principal: Principal = "subject",
     claims: Claims | None = None,
@@ -77,9 +79,11 @@ def attach(
         server: the SDK's `MCPServer` or `Server`, or a server of FastMCP 4; its own tools, resources and prompts stay
             as they are.
         keys: sign states, the current one first; by default `MRTR_TOOLS_KEYS`. All processes of a server share them.
+        keys_file: a file of keys in place of `keys`, which only its owner may read, see `mrtr_tools.keys`.
         audience: keeps the states of different servers apart; by default the toolbox's name.
-        ttl: seconds that a state lives.
-        signer: in place of the three above.
+        ttl: seconds that a state lives, unless a tool has a `ttl` of its own. A person may take as long to answer.
+        max_age: seconds that a call may take in all; by default a day, or the `ttl` that counts when that is longer.
+        signer: in place of the five above.
         principal: what of an access token says who is calling, see `principals.Principal`. One without a subject is
             refused unless this says otherwise, for all who share a client would be one person.
         claims: where it is kept that a step with ``single_use=True`` ran, see `http_app`.
@@ -88,9 +92,12 @@ def attach(
             server.
 
     Raises:
-        InvalidKey: there are no keys, or one cannot be used.
-        DefinitionError: a step is of single use, and there are no `claims`; or an `MCPServer` has something of the same
-            name. One that comes later, or that another server has, is found when it is listed.
+        InvalidKey: there are no keys, one cannot be used, or they are given in two ways.
+        OSError: `keys_file` cannot be read.
+        ValueError: `ttl` or `max_age` is no positive number, or something is given beside `signer`.
+        DefinitionError: a step is of single use, and there are no `claims`; the toolbox carries secrets, and `signer`
+            does not seal; or an `MCPServer` has something of the same name. One that comes later, or that another
+            server has, is found when it is listed.
     """
     host = sdk_server(server)
     for method, each in LISTS.items():
@@ -101,12 +108,16 @@ def attach(
             if name in taken:
                 raise DefinitionError(each.clash(name, host.name))
     if signer is None:
-        signer = starting_signer(toolbox, keys, audience=audience, ttl=ttl)
+        signer = starting_signer(toolbox, keys, keys_file=keys_file, audience=audience, ttl=ttl, max_age=max_age)
+    elif (keys, keys_file, audience, ttl, max_age) != (None, None, None, TTL, None):
+        raise ValueError("signer= has keys, an audience and times of its own: give it alone, or these without it")
+    else:
+        signer = given_signer(toolbox, signer)
     ledger = starting_ledger(toolbox, signer, claims)
     Attached(toolbox, host, signer, principal, anonymous_ok, ledger).install()
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class _Exchange:
     """What passes the SDK's boundary beside it: the state that came, and the one that goes.
 

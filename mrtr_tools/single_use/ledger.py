@@ -26,10 +26,11 @@ import anyio
 from pydantic_core import from_json, to_json
 
 from mrtr_tools.errors import AlreadyDone, Busy
+from mrtr_tools.lifetimes import LEEWAY
 from mrtr_tools.once import Claim
 from mrtr_tools.outcomes import Outcome
 from mrtr_tools.single_use.store import ClaimStore
-from mrtr_tools.state import LEEWAY, StateSigner
+from mrtr_tools.state import StateSigner
 
 __all__ = ["Ledger"]
 
@@ -170,7 +171,7 @@ class _Held:
         self._store = store
         self._name = name
         self._clock = signer.clock
-        self._ends = signer.ends(claim.born or int(self._clock())) + MARGIN
+        self._ends = (claim.born or self._clock()) + signer.greatest_age(claim.ttl) + LEEWAY + MARGIN
         self._row = _Row(claim.inputs, secrets.token_hex(8), self._clock() + ALIVE)
         self.context = json.dumps([name, claim.inputs]).encode()
 

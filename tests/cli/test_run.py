@@ -1,7 +1,9 @@
 """`mrtr-tools run`, `keygen` and `--version`."""
 
 import json
+import re
 import select
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -120,6 +122,26 @@ def test_over_http_on_this_machine_a_key_is_made_and_one_line_says_so(desk):
 
     assert len(warnings) == 1
     assert "mrtr-tools keygen" in warnings[0]
+
+
+def test_a_server_says_which_key_signs_and_warns_about_callers_nobody_has_identified(desk):
+    said = [line for line in desk.said if "desk: " in line]
+
+    assert [line.split(":")[0] for line in said] == ["INFO", "WARNING"]
+    assert re.search(r"states are signed with key [0-9a-f]{8}, the first of 1$", said[0])
+    assert "callers over HTTP are not authenticated" in said[1]
+
+
+@pytest.mark.parametrize(
+    ("lines", "is_told"), [("", True), ("import logging\nlogging.basicConfig(level='ERROR')\n", False)]
+)
+def test_a_file_that_says_where_logs_go_is_heard(run, tmp_path, lines, is_told):
+    (tmp_path / "shop.py").write_text(lines + TOOLBOX.format(name="shop"))
+    with socket.create_server(("127.0.0.1", 0)) as taken:  # so that the server comes to an end
+        done = run("run", "shop.py", "--http", "--port", str(taken.getsockname()[1]), cwd=tmp_path)
+
+    assert done.returncode == 1
+    assert ("shop: states are signed with key" in done.stderr) is is_told
 
 
 def test_other_machines_are_served_only_with_keys_and_a_name_for_this_one(command, monkeypatch):

@@ -1,6 +1,10 @@
-"""Serve the toolbox of a module: ``python serve.py stdio|http MODULE[:NAME]``, NAME being ``toolbox`` unless given."""
+"""Serve the toolbox of a module: ``python serve.py stdio|http MODULE[:NAME]``, NAME being ``toolbox`` unless given.
+
+`KEYS_FILE` may name a file of keys.
+"""
 
 import importlib
+import os
 import sys
 
 from mrtr_tools.server import run_http, run_stdio
@@ -9,7 +13,8 @@ if __name__ == "__main__":
     transport, place = sys.argv[1:]
     module, _, name = place.partition(":")
     toolbox = getattr(importlib.import_module(module), name or "toolbox")
+    keys_file = os.environ.get("KEYS_FILE")
     if transport == "stdio":
-        run_stdio(toolbox)
+        run_stdio(toolbox, keys_file=keys_file)
     else:
-        run_http(toolbox, port=0)
+        run_http(toolbox, keys_file=keys_file, port=0)

@@ -13,7 +13,7 @@ from mcp.server import MCPServer
 from mcp.server.auth.provider import AccessToken
 from mcp.server.auth.settings import AuthSettings
 from mcp.server.mcpserver import Context, Elicit, Resolve
-from pydantic import AnyHttpUrl, BaseModel
+from pydantic import AnyHttpUrl, BaseModel, SecretStr
 
 from mrtr_tools import DefinitionError, Toolbox, needs_input
 from mrtr_tools.calls import Call
@@ -437,3 +437,51 @@ def test_the_log_names_the_key_that_signs(caplog):
     attach(desk(), server_of_an_author(), keys=[generate_key()])
 
     assert "desk: states are signed with key " in caplog.text
+
+
+def hiding(toolbox: Toolbox) -> Toolbox:
+    @toolbox.tool(carry_secrets=True)
+    @needs_input(token=lambda: SecretStr("hunter2"))
+    @needs_input(who="Who are you?")
+    def hide(token: SecretStr, who: str) -> str:
+        return f"{who} has {token.get_secret_value()}"
+
+    return toolbox
+
+
+def test_a_server_does_not_start_with_secrets_and_a_signer_that_seals_nothing():
+    """Security 17."""
+    server = server_of_an_author()
+
+    with pytest.raises(DefinitionError, match=r"desk: its states may hold secrets.*leave seal= out"):
+        attach(hiding(desk()), server, signer=StateSigner([generate_key()], "desk", seal=False))
+    with serving(server.streamable_http_app()) as url:
+        assert "greet" not in [tool["name"] for tool in request(url, "tools/list", {}).result["tools"]]
+
+
+def test_secrets_that_come_after_the_start_are_not_unsealed_either(caplog):
+    """Security 17: nothing of the toolbox is served then, and the log says why."""
+    server, ours = server_of_an_author(), desk()
+    attach(ours, server, signer=StateSigner([generate_key()], "desk", seal=False))
+    hiding(ours)
+
+    with serving(server.streamable_http_app()) as url:
+        refused = call(url, "hide")
+
+    assert refused.error == {"code": -32603, "message": "Internal error"}
+    assert "leave seal= out" in caplog.text
+    assert "hunter2" not in caplog.text
+
+
+def test_secrets_are_served_sealed_and_come_back_whole():
+    """Security 17."""
+    server = server_of_an_author()
+    attach(hiding(desk()), server, keys=[generate_key()])
+
+    with serving(server.streamable_http_app()) as url:
+        first = call(url, "hide")
+        state = first.result["requestState"]
+        done = call(url, "hide", inputResponses={"who": accept(who="Ada")}, requestState=state)
+
+    assert "hunter2" not in first.text
+    assert done.result["content"][0]["text"] == "Ada has hunter2"

@@ -4,18 +4,24 @@ import json
 import logging
 import math
 import os
+import time
 from collections.abc import Iterator
 from http.client import HTTPConnection
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
+import anyio
 import pytest
 from pydantic import BaseModel, Field
 
 from mrtr_tools import AskAgain, Refused, Toolbox, needs_input
+from mrtr_tools.calls import Call, Client, InputRequired
 from mrtr_tools.keys import InvalidKey, generate_key
-from mrtr_tools.server import http_app, run_http
+from mrtr_tools.runner import handle_call
+from mrtr_tools.server import http_app, run_http, run_stdio
 from mrtr_tools.server.run import MAX_REQUEST
+from mrtr_tools.state import StateSigner
+from mrtr_tools.testing import EVERYTHING
 from tests.server.raw_http import FORMS, VERSION, accept, call, envelope, request, send, serving
 
 FROZEN = {"code": -32602, "message": "Invalid or expired requestState"}
@@ -491,6 +497,40 @@ def test_named_hosts_alone_let_no_page_in():
     with serving(http_app(toolbox, keys=[generate_key()], allowed_hosts=["mcp.example.com"])) as url:
         headers = {"Host": "mcp.example.com", "Origin": "http://localhost:6274"}
         assert request(url, "tools/list", {}, headers=headers).status == 403
+
+
+# Time
+
+
+@pytest.mark.parametrize(
+    ("options", "born", "lives"),
+    [
+        ({}, 3000, True),
+        ({}, 4000, False),
+        ({"ttl": 60}, 200, False),
+        ({"ttl": 7200}, 4000, True),
+        ({"ttl": 7200, "max_age": 60}, 200, False),
+    ],
+    ids=str,
+)
+def test_a_server_says_how_long_states_and_calls_live(options, born, lives):
+    key = generate_key()
+    earlier = StateSigner([key], toolbox.name, clock=lambda: time.time() - born)
+    asked = anyio.run(handle_call, toolbox, Call("greet", client=Client(EVERYTHING)), earlier)
+    assert isinstance(asked, InputRequired)
+
+    with serving(http_app(toolbox, keys=[key], **options)) as url:
+        result = call(url, "greet", inputResponses={"who": accept(who="Ada")}, requestState=asked.state).result
+
+    assert result["resultType"] == ("complete" if lives else "input_required")
+
+
+@pytest.mark.parametrize("name", ["ttl", "max_age"])
+@pytest.mark.parametrize("seconds", [0, -1, math.nan, True, "600"])
+def test_a_server_does_not_start_with_a_time_that_is_none(name, seconds):
+    for start in (http_app, run_http, run_stdio):
+        with pytest.raises(ValueError, match=f"{name} must be a positive number of seconds"):
+            start(toolbox, keys=[generate_key()], **{name: seconds})
 
 
 # Starting

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from enum import Enum
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Literal, assert_type
 
 from pydantic import BaseModel, Field
@@ -49,7 +50,14 @@ def get_weather(city: str, login: str, unit: Literal["C", "F"] = "C") -> str:
 
 
 @toolbox.tool(
-    name="book", title="Book", annotations={"destructiveHint": True}, cold_answers=True, max_rounds=20, version=2
+    name="book",
+    title="Book",
+    annotations={"destructiveHint": True},
+    cold_answers=True,
+    max_rounds=20,
+    version=2,
+    ttl=600,
+    carry_secrets=True,
 )
 async def book_flight(origin: str, destination: str) -> str:
     if not origin:
@@ -65,7 +73,7 @@ async def purchase(destination: str, flight: Flight, ctx: Context) -> str:
     return f"{destination} {flight.number} {ctx.call_id}"
 
 
-@toolbox.step(aliases=("count_seats",))
+@toolbox.step(aliases=("count_seats",), carry_secrets=True)
 def count(flight: Flight) -> int:
     return flight.price
 
@@ -252,7 +260,9 @@ def tenant(name: str) -> Toolbox:
 def serve() -> None:
     run_stdio(toolbox)
     run_http(toolbox, keys=["k1"])
-    http_app(toolbox, keys=["k1", "k0"])
+    http_app(toolbox, keys=["k1", "k0"], ttl=600, max_age=3600)
+    run_http(toolbox, keys_file=Path("keys"))
+    run_stdio(toolbox, keys_file="keys", max_age=3600.0)
 
 
 def play() -> None:
