@@ -14,7 +14,6 @@ import pytest
 from mcp import Client
 
 from mrtr_tools.keys import generate_key
-from mrtr_tools.server.stdio import Messages, lines_of
 from tests.server import processes
 from tests.server.raw_http import accept, envelope
 from tests.server.sdk_client import RECIPES, answering, text_of
@@ -224,58 +223,3 @@ def test_noise_on_the_wire_is_passed_over(wire):
         wire.write(noise)
     wire.call(1, "echo", {"text": "heard"})
     assert told(wire.receive()) == "heard"
-
-
-# Lines, without a process
-
-
-def chunks(*parts: bytes) -> Iterator[bytes]:
-    yield from parts
-    yield b""
-
-
-@pytest.mark.parametrize(
-    ("parts", "lines"),
-    [
-        ([], []),
-        ([b"a\nb\n"], [b"a", b"b"]),
-        ([b"a", b"b\nc", b"\n"], [b"ab", b"c"]),
-        ([b"a end"], [b"a end"]),
-        ([b"\n\n"], [b"", b""]),
-        ([b"123456789\nx\n"], [b"12345", b"x"]),
-        ([b"123", b"456", b"789\nx\n"], [b"12345", b"x"]),
-        ([b"1234567"], [b"12345"]),
-    ],
-)
-def test_lines_come_whole_however_they_are_read_and_too_long_ones_cut(parts, lines):
-    left = chunks(*parts)
-
-    assert list(lines_of(lambda: next(left), 5)) == lines
-
-
-@pytest.mark.anyio
-async def test_who_sent_a_message_that_is_too_long_is_told_by_its_id_where_it_can_be_read():
-    refused: list[Any] = []
-
-    async def refuse(told: dict[str, Any]) -> None:
-        refused.append(told["id"])
-
-    long = "x" * 90
-    lines = [
-        json.dumps({"id": 1, "method": "m", "x": long}),
-        json.dumps({"method": "m", "x": long}),
-        json.dumps({"id": True, "method": "m", "x": long}),
-        json.dumps([long]),
-        f"{{{long}",
-        json.dumps({"id": 2, "result": long}),
-        "short",
-    ]
-    giving, taking = anyio.create_memory_object_stream[bytes](len(lines))
-    async with taking:
-        async with giving:
-            for line in lines:
-                await giving.send(line.encode())
-        taken = [message async for message in Messages(taking, 80, refuse)]
-
-    assert refused == [1, None, None, None, None]
-    assert [json.loads(taken[0])["id"], json.loads(taken[0])["error"]["code"], taken[1]] == [2, -32600, "short"]
