@@ -251,10 +251,13 @@ def _cipher(seal: hmac.HMAC, head: bytes) -> AESGCM:
 
 
 def describe(token: object) -> str:
-    """A token as a log may show it: the id of its key, its length and the start of its SHA-256. Never raises."""
+    """A token as a log may show it: the id of its key, its length and the start of its SHA-256. Never raises.
+
+    Of one that is longer than any state, only the first `MAX_TOKEN` characters are looked at.
+    """
     if not isinstance(token, str):
         return "no text"
-    name = hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    name = hashlib.sha256(token[:MAX_TOKEN].encode("utf-8", "surrogatepass")).hexdigest()[:8]
     try:
         key_id = _decode(token[:8].encode("ascii"))[1:HEAD].hex()
     except ValueError:
