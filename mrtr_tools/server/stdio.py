@@ -20,7 +20,7 @@ from mrtr_tools.server.lines import Line, addressee, lines_of
 if TYPE_CHECKING:
     from mcp.server import Server
 
-__all__ = ["INVALID_REQUEST", "Messages", "serve_stdio"]
+__all__ = ["INVALID_REQUEST", "Messages", "serve_lines", "serve_stdio"]
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
@@ -37,15 +37,6 @@ async def serve_stdio(server: Server[Any], limit: int) -> None:
         server: the SDK's server.
         limit: bytes that a line may have. A longer one is answered with an error, and the next one is read.
     """
-    from mcp.server.stdio import stdio_server
-    from mcp.shared.message import SessionMessage
-    from mcp_types import jsonrpc_message_adapter
-
-    async def refuse(told: dict[str, JsonValue]) -> None:
-        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # the client has gone
-            await writing.send(SessionMessage(jsonrpc_message_adapter.validate_python(told)))
-
-    check = partial(jsonrpc_message_adapter.validate_python, by_name=False)
     giving, taking = anyio.create_memory_object_stream[Line]()
     with _wire_input() as wire:
         async with BlockingPortal() as portal, giving, taking:
@@ -59,10 +50,32 @@ async def serve_stdio(server: Server[Any], limit: int) -> None:
             # A thread of our own and a daemon: nothing can wake it while it waits for a line, so the end of the process
             # must not wait for it.
             Thread(target=read, name="mrtr_tools stdin", daemon=True).start()
-            messages = Messages(taking, limit, check, refuse)
-            iterated = cast("anyio.AsyncFile[str]", messages)  # and the SDK does no more with it
-            async with stdio_server(stdin=iterated) as (reading, writing):
-                await server.run(reading, writing, server.create_initialization_options())
+            await serve_lines(server, taking, limit)
+
+
+async def serve_lines(
+    server: Server[Any], lines: MemoryObjectReceiveStream[Line], limit: int, out: anyio.AsyncFile[str] | None = None
+) -> None:
+    """Serve one client until there are no more lines.
+
+    Args:
+        server: the SDK's server.
+        lines: what the client writes.
+        limit: bytes that a line may have.
+        out: where answers go; by default stdout, which meanwhile is stderr for everything else.
+    """
+    from mcp.server.stdio import stdio_server
+    from mcp.shared.message import SessionMessage
+    from mcp_types import jsonrpc_message_adapter
+
+    async def refuse(told: dict[str, JsonValue]) -> None:
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # the client has gone
+            await writing.send(SessionMessage(jsonrpc_message_adapter.validate_python(told)))
+
+    check = partial(jsonrpc_message_adapter.validate_python, by_name=False)
+    messages = cast("anyio.AsyncFile[str]", Messages(lines, limit, check, refuse))  # the SDK only iterates over it
+    async with stdio_server(stdin=messages, stdout=out) as (reading, writing):
+        await server.run(reading, writing, server.create_initialization_options())
 
 
 @contextmanager
