@@ -211,10 +211,10 @@ class StateSigner:
             _require(principal == _principal_digest(call.principal, progress.call))
             check = "future"
             _require(issued <= now + LEEWAY)
+            late = now - LEEWAY
+            return Opened(progress, expired=late > issued + self.ttl or late > progress.born + self.max_age)
         except Exception:  # noqa: BLE001  whatever a client sent, there is one answer
             raise InvalidState(check) from None
-        late = now - LEEWAY
-        return Opened(progress, expired=late > issued + self.ttl or late > progress.born + self.max_age)
 
 
 class _Keys:
