@@ -22,6 +22,13 @@ def environment(more: Mapping[str, str]) -> dict[str, str]:
     return {**kept, "PYTHONPATH": str(ROOT), **more}
 
 
+def peak_memory(pid: int) -> int:
+    """The most that a process has held in memory so far, in KiB."""
+    found = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+    assert found
+    return int(found[1])
+
+
 def stdio(toolbox: str, **more: str) -> StdioServerParameters:
     """How a client starts `serve.py` over stdio; `toolbox` is a module that holds one."""
     return StdioServerParameters(command=sys.executable, args=[SERVE, "stdio", toolbox], env=environment(more))
@@ -30,6 +37,13 @@ def stdio(toolbox: str, **more: str) -> StdioServerParameters:
 @contextmanager
 def http(toolbox: str, **more: str) -> Iterator[str]:
     """Run `serve.py` over HTTP in a process of its own; gives the URL of its endpoint."""
+    with http_process(toolbox, **more) as (url, _):
+        yield url
+
+
+@contextmanager
+def http_process(toolbox: str, **more: str) -> Iterator[tuple[str, int]]:
+    """The same, with the number of the process."""
     command = [sys.executable, SERVE, "http", toolbox]
     process = subprocess.Popen(
         command, env=environment(more), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
@@ -52,7 +66,7 @@ def http(toolbox: str, **more: str) -> Iterator[str]:
     try:
         assert ready.wait(SECONDS)
         assert found, "".join(told)
-        yield f"{found[0]}/mcp"
+        yield f"{found[0]}/mcp", process.pid
     finally:
         process.terminate()
         process.wait(SECONDS)
