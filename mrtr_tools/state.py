@@ -234,10 +234,10 @@ class StateSigner:
             _require(principal == _principal_digest(call.principal, progress.call))
             check = "future"
             _require(issued <= now + LEEWAY)
+            lives, age = self.ttl if ttl is None else ttl, self.greatest_age(ttl)
+            return Opened(progress, is_expired(now, minted=issued, born=progress.born, ttl=lives, max_age=age))
         except Exception:  # noqa: BLE001  whatever a client sent, there is one answer
             raise InvalidState(check, because=REASONS[check]) from None
-        lives, age = self.ttl if ttl is None else ttl, self.greatest_age(ttl)
-        return Opened(progress, is_expired(now, minted=issued, born=progress.born, ttl=lives, max_age=age))
 
 
 class _Keys:
@@ -267,10 +267,13 @@ class _Keys:
 
 
 def describe(token: object) -> str:
-    """A token as a log may show it: the id of its key, its length and the start of its SHA-256. Never raises."""
+    """A token as a log may show it: the id of its key, its length and the start of its SHA-256. Never raises.
+
+    Of one that is longer than any state, only the first `MAX_TOKEN` characters are looked at.
+    """
     if not isinstance(token, str):
         return "no text"
-    name = hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    name = hashlib.sha256(token[:MAX_TOKEN].encode("utf-8", "surrogatepass")).hexdigest()[:8]
     try:
         key_id = _decode(token[:8].encode("ascii"))[1:HEAD].hex()
     except ValueError:

@@ -16,7 +16,17 @@ from mrtr_tools.calls import Call
 from mrtr_tools.errors import InvalidParams, InvalidState, StateTooLarge
 from mrtr_tools.keys import TESTING_KEY, InvalidKey, generate_key, raw_key, read_key
 from mrtr_tools.progress import Progress, Slot
-from mrtr_tools.state import LEEWAY, MAX_PAYLOAD, MAX_TOKEN, PLAIN, REASONS, SEALED, StateSigner, describe
+from mrtr_tools.state import (
+    LEEWAY,
+    MAX_PAYLOAD,
+    MAX_TOKEN,
+    PLAIN,
+    REASONS,
+    SEALED,
+    StateSigner,
+    _principal_digest,
+    describe,
+)
 
 KEY, OLD, NEW = generate_key(), generate_key(), generate_key()
 NOON = 1_000_000_000
@@ -377,6 +387,14 @@ def test_a_genuine_state_in_another_format_is_refused(payload):
     """Security 8."""
     state = signer()
     assert reason(state, minted(state, *payload)) == "format"
+
+
+def test_a_genuine_state_of_a_time_beyond_all_clocks_is_refused():
+    """Security 8: also where a number is too large to reckon with."""
+    state = signer(ttl=600.5, max_age=3600.5)
+    bound = (CALL.method, CALL.target, CALL.digest, _principal_digest(CALL.principal, "c"))
+    for date, born in ((-(10**400), NOON), (NOON, -(10**400)), (10**400, NOON)):
+        assert reason(state, minted(state, 1, date, {"call": "c", "step": "s", "born": born}, *bound)) == "future"
 
 
 @pytest.mark.parametrize("payload", [b"", b"{", b"null", b"NaN", b"\xff", b"[" * 2000, b"[1]x"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Generator, Iterator
+from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager, suppress
 from functools import partial
 from threading import Thread
@@ -12,18 +12,19 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import anyio
 from anyio.from_thread import BlockingPortal
 from anyio.streams.memory import MemoryObjectReceiveStream
-from pydantic import JsonValue
+from pydantic import JsonValue, ValidationError
 from pydantic_core import from_json, to_json
+
+from mrtr_tools.server.lines import Line, addressee, lines_of
 
 if TYPE_CHECKING:
     from mcp.server import Server
 
-__all__ = ["INVALID_REQUEST", "Messages", "lines_of", "serve_stdio"]
+__all__ = ["INVALID_REQUEST", "Messages", "serve_lines", "serve_stdio"]
 
+PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
 CHUNK: Final = 64 * 1024  # bytes
-READ_ON: Final = 16
-"""A line that is too long is read up to this many times the limit, to learn whom to tell."""
 
 
 async def serve_stdio(server: Server[Any], limit: int) -> None:
@@ -36,6 +37,33 @@ async def serve_stdio(server: Server[Any], limit: int) -> None:
         server: the SDK's server.
         limit: bytes that a line may have. A longer one is answered with an error, and the next one is read.
     """
+    giving, taking = anyio.create_memory_object_stream[Line]()
+    with _wire_input() as wire:
+        async with BlockingPortal() as portal, giving, taking:
+
+            def read() -> None:
+                with suppress(Exception):  # the server has ended, and nobody takes lines any more
+                    for line in lines_of(partial(os.read, wire, CHUNK), limit):
+                        portal.call(giving.send, line)
+                    portal.call(giving.aclose)
+
+            # A thread of our own and a daemon: nothing can wake it while it waits for a line, so the end of the process
+            # must not wait for it.
+            Thread(target=read, name="mrtr_tools stdin", daemon=True).start()
+            await serve_lines(server, taking, limit)
+
+
+async def serve_lines(
+    server: Server[Any], lines: MemoryObjectReceiveStream[Line], limit: int, out: anyio.AsyncFile[str] | None = None
+) -> None:
+    """Serve one client until there are no more lines.
+
+    Args:
+        server: the SDK's server.
+        lines: what the client writes.
+        limit: bytes that a line may have.
+        out: where answers go; by default stdout, which meanwhile is stderr for everything else.
+    """
     from mcp.server.stdio import stdio_server
     from mcp.shared.message import SessionMessage
     from mcp_types import jsonrpc_message_adapter
@@ -44,22 +72,10 @@ async def serve_stdio(server: Server[Any], limit: int) -> None:
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # the client has gone
             await writing.send(SessionMessage(jsonrpc_message_adapter.validate_python(told)))
 
-    giving, taking = anyio.create_memory_object_stream[bytes]()
-    with _wire_input() as wire:
-        async with BlockingPortal() as portal, giving, taking:
-
-            def read() -> None:
-                with suppress(Exception):  # the server has ended, and nobody takes lines any more
-                    for line in lines_of(partial(os.read, wire, CHUNK), READ_ON * limit):
-                        portal.call(giving.send, line)
-                    portal.call(giving.aclose)
-
-            # A thread of our own and a daemon: nothing can wake it while it waits for a line, so the end of the process
-            # must not wait for it.
-            Thread(target=read, name="mrtr_tools stdin", daemon=True).start()
-            messages = cast("anyio.AsyncFile[str]", Messages(taking, limit, refuse))  # the SDK only iterates over it
-            async with stdio_server(stdin=messages) as (reading, writing):
-                await server.run(reading, writing, server.create_initialization_options())
+    check = partial(jsonrpc_message_adapter.validate_python, by_name=False)
+    messages = cast("anyio.AsyncFile[str]", Messages(lines, limit, check, refuse))  # the SDK only iterates over it
+    async with stdio_server(stdin=messages, stdout=out) as (reading, writing):
+        await server.run(reading, writing, server.create_initialization_options())
 
 
 @contextmanager
@@ -78,37 +94,26 @@ def _wire_input() -> Generator[int]:
         os.dup2(wire, 0)
 
 
-def lines_of(read: Callable[[], bytes], longest: int) -> Iterator[bytes]:
-    """The lines of what `read` gives until it gives nothing; of a longer line only the first `longest` bytes."""
-    held = bytearray()
-    while chunk := read():
-        *ended, rest = chunk.split(b"\n")
-        for part in ended:
-            held += part[: longest - len(held)]
-            yield bytes(held)
-            held.clear()
-        held += rest[: longest - len(held)]
-    if held:
-        yield bytes(held)
-
-
 class Messages:
-    """The lines of a client as text, as an async iterator.
+    """The lines of a client as text, as an async iterator. What is no message is passed over, unless it has an ``id``.
 
     Args:
         lines: as they come.
         limit: bytes that one may have.
-        refuse: sends the JSON-RPC error for a request that is too long.
+        check: raises a `ValidationError` for JSON that is no JSON-RPC message.
+        refuse: sends the JSON-RPC error for a request that is too long or cannot be read.
     """
 
     def __init__(
         self,
-        lines: MemoryObjectReceiveStream[bytes],
+        lines: MemoryObjectReceiveStream[Line],
         limit: int,
+        check: Callable[[object], object],
         refuse: Callable[[dict[str, JsonValue]], Awaitable[None]],
     ) -> None:
         self._lines = lines
         self._limit = limit
+        self._check = check
         self._refuse = refuse
 
     def __aiter__(self) -> Messages:
@@ -116,22 +121,25 @@ class Messages:
 
     async def __anext__(self) -> str:
         async for line in self._lines:
-            if len(line) <= self._limit:
-                return line.decode("utf-8", "replace")
-            told, is_response = self._too_long(line)
-            if is_response:  # whoever waits for it in here must hear that it cannot be had
+            error = self._error(line)
+            if error is None:
+                return line.text.decode()
+            waiting = addressee(line)
+            told: dict[str, JsonValue] = {"jsonrpc": "2.0", "id": waiting.name, "error": error}
+            if waiting.is_response:  # whoever waits for it in here must hear that it cannot be had
                 return to_json(told).decode()
-            await self._refuse(told)
+            if waiting.name is not None or line.end:
+                await self._refuse(told)
         raise StopAsyncIteration
 
-    def _too_long(self, line: bytes) -> tuple[dict[str, JsonValue], bool]:
-        """The error in place of a line, and whether the line is a response."""
+    def _error(self, line: Line) -> dict[str, JsonValue] | None:
+        """What is wrong with a line, as the `error` of a JSON-RPC error; None for a message."""
+        if line.end:
+            return {"code": INVALID_REQUEST, "message": f"A message may have {self._limit} bytes"}
         try:
-            read: object = from_json(line)
+            self._check(from_json(line.text))
+        except ValidationError:
+            return {"code": INVALID_REQUEST, "message": "This is no JSON-RPC message"}
         except ValueError:
-            read = None
-        message = cast("dict[str, object]", read) if isinstance(read, dict) else {}
-        name = message.get("id")
-        known = name if isinstance(name, str) or type(name) is int else None
-        error: JsonValue = {"code": INVALID_REQUEST, "message": f"A message may have {self._limit} bytes"}
-        return {"jsonrpc": "2.0", "id": known, "error": error}, known is not None and "method" not in message
+            return {"code": PARSE_ERROR, "message": "Parse error"}
+        return None

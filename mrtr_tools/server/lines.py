@@ -1,0 +1,112 @@
+"""The lines that a client writes over stdio, and whom to tell of one that is too long or cannot be read.
+
+Whoever waits for an answer must hear that there is none. So the two ends of such a line are looked at: every client
+writes the ``id`` of a message at one of them. What is between is neither kept nor read; a line may be as long as it
+likes, and three bytes of JSON can stand for a hundred of memory.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from pydantic_core import from_json
+
+__all__ = ["Addressee", "Line", "addressee", "lines_of"]
+
+EDGE: Final = 4096  # bytes
+
+_TEXT: Final = rb'"(?:[^"\\]|\\.)*+"'
+_PLAIN: Final = _TEXT + rb"|[-+.\w]++"  # a text, a number, true, false or null
+_MEMBER: Final = re.compile(rb"\s*+(" + _TEXT + rb")\s*+:(?:\s*+(" + _PLAIN + rb")\s*+[,}])?+", re.DOTALL)
+_START: Final = re.compile(rb"\s*+{")
+_LAST: Final = re.compile(rb",(?:\s*+" + _TEXT + rb"\s*+:\s*+(?:" + _PLAIN + rb")\s*+(?:,|}\s*+\Z))++\Z", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a client.
+
+    Attributes:
+        text: its bytes, without the one that ends it; the first 4096 of them when it is too long.
+        end: the last 4096 bytes of one that is too long, else none.
+    """
+
+    text: bytes
+    end: bytes = b""
+
+
+def lines_of(read: Callable[[], bytes], limit: int) -> Iterator[Line]:
+    """The lines of what `read` gives until it gives nothing. No more than `limit` bytes and a piece are held."""
+    text, end = bytearray(), b""
+    while piece := read():
+        *ended, rest = piece.split(b"\n")
+        for part in ended:
+            end = _joined(text, end, part, limit)
+            yield Line(bytes(text), end)
+            text, end = bytearray(), b""
+        end = _joined(text, end, rest, limit)
+    if text:
+        yield Line(bytes(text), end)
+
+
+def _joined(text: bytearray, end: bytes, part: bytes, limit: int) -> bytes:
+    """Put a part behind what is held of a line; gives the new `end`."""
+    if end:
+        return (end + part)[-EDGE:]
+    text += part
+    if len(text) <= limit:
+        return b""
+    end = bytes(text[-EDGE:])
+    del text[EDGE:]
+    return end
+
+
+@dataclass(frozen=True, slots=True)
+class Addressee:
+    """Who waits for what a line should have been.
+
+    Attributes:
+        name: the ``id`` of the message, or None when there is none to be found.
+        is_response: whether the message is a response, and somebody in here waits for it.
+    """
+
+    name: str | int | None
+    is_response: bool
+
+
+def addressee(line: Line) -> Addressee:
+    """Whom a line concerns, as far as the scalar members at its two ends tell.
+
+    Of two members of one name the last counts, as in all JSON that is read here.
+    """
+    members, rest = dict[object, object](), None
+    if start := _START.match(line.text):
+        members, rest = _members(line.text[:EDGE], start.end())
+    tail = (line.end or line.text)[-EDGE:]
+    if last := _LAST.search(tail):
+        members |= _members(tail, last.start() + 1)[0]
+    name = members.get("id")
+    known = name if isinstance(name, str) or type(name) is int else None
+    return Addressee(known, known is not None and "method" not in members and rest in ("result", "error"))
+
+
+def _members(text: bytes, at: int) -> tuple[dict[object, object], object]:
+    """The scalar members of an object from a place on, and the name of the first that is no scalar, or is cut."""
+    members: dict[object, object] = {}
+    while member := _MEMBER.match(text, at):
+        name, at = _read(member[1]), member.end()
+        if member[2] is None:
+            return members, name
+        members[name] = _read(member[2])
+    return members, None
+
+
+def _read(text: bytes) -> object:
+    """A text or number; None for what is none, such as half a surrogate pair, which nobody could be answered with."""
+    try:
+        return from_json(text)
+    except ValueError:
+        return None
