@@ -42,6 +42,18 @@ class Masked(BaseModel):
         return f"...{password.get_secret_value()[-2:]}"
 
 
+class Short(BaseModel):
+    pin: Annotated[SecretBytes, Field(max_length=4)]
+
+
+class Dropped(BaseModel):
+    codes: dict[str, SecretStr]
+
+    @field_serializer("codes", when_used="json")
+    def none(self, codes: object) -> dict[str, str]:
+        return {}
+
+
 class Nested(BaseModel):
     logins: dict[str, list[Login | None]]
 
@@ -94,6 +106,7 @@ CARRIED: list[tuple[object, object, object]] = [
     (tuple[set[int], SecretStr], ({1}, SecretStr("a")), [[1], "a"]),
     (Login, login(), {"user": "ann", "password": "hunter2", "pin": None, "picture": "plain"}),
     (Login, login(pin=b"1234"), {"user": "ann", "password": "hunter2", "pin": "1234", "picture": "plain"}),
+    (Short, Short(pin=SecretBytes(b"1234")), {"pin": "1234"}),
     (Packed, Packed(pin=SecretBytes(b"\xff")), {"pin": "/w=="}),
     (Aliased, Aliased(passWord=SecretStr("x")), {"password": "x"}),
     (Masked, Masked(password=SecretStr("hunter2")), {"password": "hunter2"}),
@@ -179,6 +192,11 @@ class Sub(SecretStr):
             Secret[Any],
             Secret[Any](("hunter2",)),
             r"value\[\.\.\.\] is of type tuple and would come back as of type list",
+        ),
+        (
+            Dropped,
+            Dropped(codes={"a": SecretStr("hunter2")}),
+            r"value\.codes is of type dict and would come back with other",
         ),
         (SecretStr | SecretBytes, SecretBytes(b"hunter2"), "is of type SecretBytes"),
         (dict[str, SecretStr], {"hunter2": "hunter2"}, "value"),
