@@ -72,7 +72,7 @@ def first_round(number: int) -> tuple[bytes, Mapping[str, Any]]:
     return to_json(machine.progress.to_json()), event.requests
 
 
-def play(machine: Round, look: Callable[[], None]) -> NeedInput | HandBack | Finished:
+def play(machine: Round, look: Callable[[], None]) -> NeedInput | Finished:
     """Run functions to the end of the round, and look at what is settled before each."""
     while isinstance(event := machine.next_event(), RunStep):
         look()
@@ -82,6 +82,7 @@ def play(machine: Round, look: Callable[[], None]) -> NeedInput | HandBack | Fin
         except Exception as error:  # noqa: BLE001  as the runner does
             machine.raised(error)
     look()
+    assert not isinstance(event, HandBack)
     assert not isinstance(event, Finished) or event.cause is None, repr(event.cause)
     return event
 
