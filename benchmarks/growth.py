@@ -14,7 +14,8 @@ from pydantic import BaseModel
 from pydantic_core import from_json, to_json
 
 from benchmarks import sdk
-from benchmarks.measuring import Grid, Job, Result, Row, main, medians
+from benchmarks.measuring import Job, main, medians
+from benchmarks.tables import Grid, Result, Row
 from benchmarks.wire import CAPABILITIES, next_round
 from mrtr_tools import Toolbox, needs_input, then
 from mrtr_tools.calls import Call, Client

@@ -13,7 +13,8 @@ from mcp.server.mcpserver.resolve import Elicit, Resolve
 from pydantic import BaseModel, Field
 
 from benchmarks import sdk
-from benchmarks.measuring import Job, Row, main, medians
+from benchmarks.measuring import Job, main, medians
+from benchmarks.tables import Row
 from benchmarks.wire import CAPABILITIES, next_round
 from mrtr_tools import Toolbox, needs_input
 from mrtr_tools.calls import Call, Client, InputRequired

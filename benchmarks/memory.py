@@ -1,16 +1,15 @@
 """Resident memory of a server over HTTP at its first answer, and after many calls of two rounds."""
 
 from collections.abc import Sequence
-from importlib.util import find_spec
 
 from benchmarks.http_load import HttpServer, connected, exchange, http_server
-from benchmarks.measuring import Grid, Result, Row, main
+from benchmarks.measuring import main
+from benchmarks.peers import FASTMCP, FLOOR, OURS, RESOLVE, present
 from benchmarks.processes import cores, on_core, resident
+from benchmarks.tables import Grid, Result, Row
 from benchmarks.talks import TWO_ROUNDS, calls
 
-OURS, RESOLVE = "ours", "MCPServer with Resolve"
-SERVERS = {OURS: "ours:app", RESOLVE: "mcpserver:app", "bare ASGI, pydantic, seal and signature": "bare:app"}
-FASTMCP = {"FastMCP 4": "with_fastmcp:app"}
+SERVERS = {OURS: "ours:app", RESOLVE: "mcpserver:app", FASTMCP: "with_fastmcp:app", FLOOR: "bare:app"}
 CONNECTIONS = 16
 FIRST = "first answer"
 TO_RESOLVE, GROWTH = 0.7, 1.02  # the bounds; the latter is what "flat" may mean
@@ -39,8 +38,7 @@ def _after(count: int) -> str:
 
 def measured(quick: bool = False) -> Sequence[Result]:
     many, ten_times = (1_000, 10_000) if quick else (10_000, 100_000)
-    has_fastmcp = find_spec("fastmcp") is not None
-    servers = SERVERS | FASTMCP if has_fastmcp else SERVERS
+    servers, left_out = present(SERVERS)
     with on_core(cores()[1]):
         found = {
             name: sizes(contender, (many, ten_times) if name == OURS else (many,))
@@ -50,7 +48,7 @@ def measured(quick: bool = False) -> Sequence[Result]:
     after = _after(many)
     longer = Row(f"{_after(ten_times)} : {after}, ours", ours[_after(ten_times)], ours[after], "MiB", at_most=GROWTH)
     return [
-        *["left out, because it is not installed (scripts/install test): FastMCP 4"] * (not has_fastmcp),
+        *left_out,
         Grid("resident MiB, ours over the others", found),
         Row(f"after {after}: ours : {RESOLVE}", ours[after], resolve[after], "MiB", at_most=TO_RESOLVE),
         longer,

@@ -5,41 +5,27 @@ All servers run at once, on one core, and are idle but for the one that is under
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from importlib.util import find_spec
 
-from benchmarks.contenders.ours import HAS_LEAN
 from benchmarks.http_load import HttpServer, connected, exchange, http_server
-from benchmarks.measuring import Grid, Result, Row, Samples, main
+from benchmarks.measuring import Samples, main
+from benchmarks.peers import FASTMCP, FLOOR, HELLO, LOW_LEVEL, OURS, RESOLVE, RESOLVE_SOON, WITHOUT_LEAN, present
 from benchmarks.processes import cores, cpu_seconds, on_core
+from benchmarks.tables import Grid, Result, Row
 from benchmarks.talks import ASKED, DONE, THREE_ROUNDS, TWO_ROUNDS, Talk, calls, repeated
 
-OURS, RESOLVE, FLOOR = "ours", "MCPServer with Resolve", "bare ASGI, pydantic, seal and signature"
 SERVERS = {
     OURS: "ours:app",
-    "ours, lean path off": "ours:app_through_sdk",
+    WITHOUT_LEAN: "ours:app_through_sdk",
     RESOLVE: "mcpserver:app",
-    "... with its schema rendered once": "mcpserver:app_with_schema_rendered_once",
-    "low-level Server by hand": "lowlevel:app",
-    "FastMCP 4": "with_fastmcp:app",
+    RESOLVE_SOON: "mcpserver:app_with_schema_rendered_once",
+    LOW_LEVEL: "lowlevel:app",
+    FASTMCP: "with_fastmcp:app",
     FLOOR: "bare:app",
 }
-HELLO = "hello"
 LIST = "tools/list"
 OPERATIONS = ("round 1", "round 2", "two rounds", "three rounds", LIST)
 CONNECTIONS = 16
 TIMES, FLOOR_SHARE = 7, 0.6  # the bounds for a call of two rounds
-
-
-def installed() -> tuple[dict[str, str], list[str]]:
-    """The contenders that can run here, and a line for each that cannot."""
-    servers, left_out = dict(SERVERS), list[str]()
-    if find_spec("fastmcp") is None:
-        del servers["FastMCP 4"]
-        left_out.append("left out, because it is not installed (scripts/install test): FastMCP 4")
-    if not HAS_LEAN:
-        del servers["ours, lean path off"]
-        left_out.append("left out, because http_app has no lean=: ours, lean path off")
-    return servers, left_out
 
 
 def talk_of(server: HttpServer, operation: str) -> Talk:
@@ -70,7 +56,7 @@ def load(server: HttpServer, operation: str, seconds: float) -> tuple[float, flo
 
 def measured(quick: bool = False) -> Sequence[Result]:
     repetitions, seconds = (3, 0.15) if quick else (5, 0.5)
-    contenders, left_out = installed()
+    contenders, left_out = present(SERVERS)
     rates, costs = Samples(), Samples()
     with ExitStack() as stack:
         stack.enter_context(on_core(cores()[1]))
@@ -92,7 +78,7 @@ def tables(rates: Samples, costs: Samples) -> list[Result]:
         Grid("requests per second, ours over the others", rate),
         Grid("CPU us per request, ours over the others", costs.medians()),
         Row(f"two rounds, requests per second: ours : {RESOLVE}", ours, resolve, "/s", at_least=TIMES),
-        Row("two rounds, requests per second: ours : floor", ours, floor, "/s", at_least=FLOOR_SHARE),
+        Row(f"two rounds, requests per second: ours : {FLOOR}", ours, floor, "/s", at_least=FLOOR_SHARE),
     ]
 
 

@@ -1,17 +1,18 @@
 """How long an answer takes over stdin and stdout, what it costs, and how many come when 16 requests are under way."""
 
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 
-from benchmarks.measuring import Grid, Result, Row, Samples, main
+from benchmarks.measuring import Samples, main
+from benchmarks.peers import ECHO, LOW_LEVEL, OURS, RESOLVE
 from benchmarks.processes import cores, cpu_seconds, on_core
 from benchmarks.stdio_client import StdioServer, latencies, pipelined, stdio_server
+from benchmarks.tables import Grid, Result, Row
 from benchmarks.talks import ASKED, DONE, TWO_ROUNDS, Talk, echoed, repeated
 from benchmarks.wire import line, next_round
 
-OURS, RESOLVE, ECHO = "ours", "MCPServer with Resolve", "echo of the line"
-SERVERS = {OURS: "ours", RESOLVE: "mcpserver", "low-level Server by hand": "lowlevel", ECHO: "echo"}
+SERVERS = {OURS: "ours", RESOLVE: "mcpserver", LOW_LEVEL: "lowlevel", ECHO: "echo"}
 OPERATIONS = ("round 1", "round 2")
 UNDER_WAY = 16
 TO_ECHO, TO_RESOLVE = 2, 1 / 7  # the bounds of the latency
@@ -60,7 +61,7 @@ def measured(quick: bool = False) -> Sequence[Result]:
     ]
 
 
-def bounds(p50: dict[str, dict[str, float]]) -> list[Row]:
+def bounds(p50: Mapping[str, Mapping[str, float]]) -> list[Row]:
     return [
         Row(f"{operation}, latency: ours : {name}", p50[OURS][operation], p50[name][operation], at_most=bound)
         for name, bound in ((ECHO, TO_ECHO), (RESOLVE, TO_RESOLVE))

@@ -2,17 +2,16 @@
 
 import time
 from collections.abc import Sequence
-from importlib.util import find_spec
 
-from benchmarks.measuring import Grid, Result, Row, Samples, main
+from benchmarks.measuring import Samples, main
+from benchmarks.peers import FASTMCP, LOW_LEVEL, OURS, RESOLVE, present
 from benchmarks.processes import cores, on_core, started
 from benchmarks.stdio_client import stdio_server
+from benchmarks.tables import Grid, Result, Row
 from benchmarks.talks import TWO_ROUNDS, calls
 from benchmarks.wire import line
 
-OURS, RESOLVE = "ours", "MCPServer with Resolve"
-SERVERS = {OURS: "ours", RESOLVE: "mcpserver", "low-level Server by hand": "lowlevel"}
-FASTMCP = {"FastMCP 4": "with_fastmcp"}
+SERVERS = {OURS: "ours", RESOLVE: "mcpserver", LOW_LEVEL: "lowlevel", FASTMCP: "with_fastmcp"}
 PYDANTIC = "import pydantic; pydantic.BaseModel"
 COLUMN = "first answer"
 TO_PYDANTIC, TO_RESOLVE = 2, 0.25  # the bounds
@@ -40,8 +39,7 @@ def whole_run(code: str) -> float:
 
 def measured(quick: bool = False) -> Sequence[Result]:
     repetitions = 3 if quick else 9
-    has_fastmcp = find_spec("fastmcp") is not None
-    servers = SERVERS | FASTMCP if has_fastmcp else SERVERS
+    servers, left_out = present(SERVERS)
     samples = Samples()
     with on_core(cores()[1]):
         for contender in servers.values():
@@ -52,7 +50,7 @@ def measured(quick: bool = False) -> Sequence[Result]:
             samples.add(PYDANTIC, COLUMN, whole_run(PYDANTIC))
     took = {name: columns[COLUMN] for name, columns in samples.medians().items()}
     return [
-        *["left out, because it is not installed (scripts/install test): FastMCP 4"] * (not has_fastmcp),
+        *left_out,
         Grid("ms from exec, ours over the others", samples.medians()),
         Row(f"first answer: ours : {PYDANTIC}", took[OURS], took[PYDANTIC], "ms", at_most=TO_PYDANTIC),
         Row(f"first answer: ours : {RESOLVE}", took[OURS], took[RESOLVE], "ms", at_most=TO_RESOLVE),
