@@ -11,7 +11,7 @@ RESOLVE = "MCPServer with Resolve"
 RESOLVE_SOON = "... with its schema rendered once"
 LOW_LEVEL = "low-level Server by hand"
 FASTMCP = "FastMCP 4"
-FLOOR = "bare ASGI, pydantic, seal and signature"
+FLOOR = "bare ASGI, pydantic, signed state"
 HELLO = "hello"
 ECHO = "echo of the line"
 

@@ -1,12 +1,13 @@
 """The floor: the tools by hand in an ASGI application with pydantic, and a state that is sealed and signed as ours.
 
-It reads the body, validates it, opens the state, runs the tool and answers. Of the protocol's duties it does none: no
-header is looked at, nothing says who asks and what they can, and a state is bound to nothing.
+It reads the body, validates it, opens the state, runs the tool and answers. A state is for one tool and its arguments,
+and lives for an hour. Of the protocol's duties it does none: it looks at no header and does not ask what the client can.
 """
 
 import binascii
 import hashlib
 import hmac
+import json
 import os
 import time
 from collections.abc import Awaitable, Callable
@@ -74,29 +75,34 @@ def with_key(key: hmac.HMAC, data: bytes) -> bytes:
     return derived.digest()
 
 
-def sealed(state: State) -> str:
+def binding(params: Params) -> str:
+    """What a state is for: a tool and its arguments."""
+    return hashlib.sha256(json.dumps([params.name, params.arguments], sort_keys=True).encode()).hexdigest()
+
+
+def sealed(state: State, params: Params) -> str:
     salt = os.urandom(SALT)
-    cipher = AESGCM(with_key(SEALING, salt))
-    body = binascii.b2a_base64(salt + cipher.encrypt(NONCE, to_json([int(time.time()), state]), salt), newline=False)
+    payload = to_json([int(time.time()), binding(params), state])
+    body = binascii.b2a_base64(salt + AESGCM(with_key(SEALING, salt)).encrypt(NONCE, payload, salt), newline=False)
     return (body + b"." + binascii.b2a_base64(with_key(SIGNING, body), newline=False)).decode()
 
 
-def opened(token: str | None) -> State:
-    if token is None:
+def opened(params: Params) -> State:
+    if params.request_state is None:
         return {}
-    body, signature = token.encode().split(b".")
+    body, signature = params.request_state.encode().split(b".")
     if not hmac.compare_digest(binascii.a2b_base64(signature), with_key(SIGNING, body)):
         raise ValueError("not ours")
     raw = binascii.a2b_base64(body)
     salt = raw[:SALT]
-    minted, state = from_json(AESGCM(with_key(SEALING, salt)).decrypt(NONCE, raw[SALT:], salt))
-    if minted + LIFE < time.time():
-        raise ValueError("too late")
+    minted, bound, state = from_json(AESGCM(with_key(SEALING, salt)).decrypt(NONCE, raw[SALT:], salt))
+    if bound != binding(params) or minted + LIFE < time.time():
+        raise ValueError("for another call, or too late")
     return state
 
 
 async def called(params: Params) -> dict[str, Any]:
-    state = opened(params.request_state)
+    state = opened(params)
     contents = {
         key: response.content
         for key, response in params.input_responses.items()
@@ -108,15 +114,15 @@ async def called(params: Params) -> dict[str, Any]:
     else:
         item = WorkItemArguments.model_validate(params.arguments)
         outcome = by_hand.update_work_item(item.work_item, item.state, state, contents)
-    return asking(outcome) if isinstance(outcome, Question) else done(outcome)
+    return asking(outcome, params) if isinstance(outcome, Question) else done(outcome)
 
 
-def asking(question: Question) -> dict[str, Any]:
+def asking(question: Question, params: Params) -> dict[str, Any]:
     form = {"mode": "form", "message": question.message, "requestedSchema": question.form}
     return {
         "resultType": "input_required",
         "inputRequests": {question.key: {"method": "elicitation/create", "params": form}},
-        "requestState": sealed(question.state),
+        "requestState": sealed(question.state, params),
         "_meta": INFO,
     }
 
