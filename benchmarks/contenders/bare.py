@@ -1,7 +1,7 @@
 """The floor: the tools by hand in an ASGI application with pydantic, and a state that is sealed and signed as ours.
 
 It reads the body, validates it, opens the state, runs the tool and answers. A state is for one tool and its arguments,
-and lives for an hour. Of the protocol's duties it does none: it looks at no header and does not ask what the client can.
+and lives for an hour. Of the protocol's duties it does none: it looks at no header, nor at what the client can do.
 """
 
 import binascii
