@@ -1,1 +1,1 @@
-"""How fast a round is and how large its state, beside the official SDK; see README.md."""
+"""How fast calls are and what they cost, beside the official SDK, FastMCP and the floors; see README.md."""

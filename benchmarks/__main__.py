@@ -1,13 +1,15 @@
-"""Measure everything and print one table; exits 1 when a bound is missed."""
+"""Measure everything and print one table after the other; exits 1 when a bound is missed."""
 
-import asyncio
+from benchmarks import growth, in_process, memory, over_http, over_stdio, starting
+from benchmarks.measuring import main
 
-from benchmarks import growth, in_process
-from benchmarks.measuring import report
-
-
-async def main() -> int:
-    return report([*await growth.measured(), *await in_process.measured()])
-
-
-raise SystemExit(asyncio.run(main()))
+raise SystemExit(
+    main(
+        http=over_http.measured,
+        stdio=over_stdio.measured,
+        starting=starting.measured,
+        memory=memory.measured,
+        growth=growth.measured,
+        in_process=in_process.measured,
+    )
+)

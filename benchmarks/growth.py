@@ -14,7 +14,9 @@ from pydantic import BaseModel
 from pydantic_core import from_json, to_json
 
 from benchmarks import sdk
-from benchmarks.measuring import Job, Row, medians, report
+from benchmarks.measuring import Job, main, medians
+from benchmarks.tables import Grid, Result, Row
+from benchmarks.wire import CAPABILITIES, next_round
 from mrtr_tools import Toolbox, needs_input, then
 from mrtr_tools.calls import Call, Client
 from mrtr_tools.keys import generate_key
@@ -23,6 +25,7 @@ from mrtr_tools.server.wire import result_object
 from mrtr_tools.state import StateSigner
 
 QUESTIONS = 64
+ROUNDS = (1, 2, 4, 8, 16, 32, QUESTIONS)
 EARLY, LATE = 2, QUESTIONS
 ANSWER = "sixteen letters."
 ALLOWED = 1.3
@@ -47,7 +50,7 @@ async def question(topic: str, number: int, answer: str) -> str:
 
 
 def ours() -> Serve:
-    client = Client(sdk.CAPABILITIES)
+    client = Client(CAPABILITIES)
     signer = StateSigner([generate_key()], "benchmark")
 
     async def serve(params: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -101,7 +104,7 @@ async def played(serve: Serve) -> tuple[list[bytes], list[int]]:
         lengths.append(len(result["requestState"]))
         (request,) = result["inputRequests"].values()
         (field,) = request["params"]["requestedSchema"]["properties"]
-        params = sdk.next_round(first, result, {field: ANSWER})
+        params = next_round(first, result, {field: ANSWER})
     assert len(lengths) == QUESTIONS, f"{len(lengths)} questions: {result}"
     return requests, lengths
 
@@ -113,23 +116,28 @@ def through_json(serve: Serve, request: bytes) -> Job:
     return exchange
 
 
-async def measured(*, batches: int = 30, calls: int = 10) -> list[Row]:
+def measured(quick: bool = False) -> list[Result]:
+    return asyncio.run(compared(batches=8 if quick else 30, calls=5 if quick else 10))
+
+
+async def compared(*, batches: int, calls: int) -> list[Result]:
     jobs: dict[str, Job] = {}
     sizes: dict[str, list[int]] = {}
-    for name, serve in {"ours": ours(), "Resolve": theirs()}.items():
+    served = {"ours": ours(), "Resolve": theirs()}
+    for name, serve in served.items():
         requests, sizes[name] = await played(serve)
-        jobs |= {f"{name} {number}": through_json(serve, requests[number - 1]) for number in (EARLY, LATE)}
+        jobs |= {f"{name} {number}": through_json(serve, requests[number - 1]) for number in ROUNDS}
     took = await medians(jobs, batches=batches, calls=calls)
-    rows: list[Row] = []
-    for name, bound in (("ours", ALLOWED), ("Resolve", None)):
-        what = f"round {LATE} : round {EARLY} of {QUESTIONS} questions, {name}"
-        size = sizes[name]
-        rows += [
-            Row(f"{what}: time", took[f"{name} {LATE}"], took[f"{name} {EARLY}"], bound=bound),
-            Row(f"{what}: state", size[LATE - 1], size[EARLY - 1], "B", bound),
-        ]
+    times = {name: {f"round {number}": took[f"{name} {number}"] for number in ROUNDS} for name in served}
+    states = {name: {f"round {number}": float(sizes[name][number - 1]) for number in ROUNDS} for name in served}
+    rows: list[Result] = []
+    for what, unit, found in (("time", "us", times), ("state", "B", states)):
+        rows.append(Grid(f"{what} of a round, {unit}, ours over the other", found))
+        for name, bound in (("ours", ALLOWED), ("Resolve", None)):
+            late, early = found[name][f"round {LATE}"], found[name][f"round {EARLY}"]
+            rows.append(Row(f"{what}, round {LATE} : round {EARLY}, {name}", late, early, unit, at_most=bound))
     return rows
 
 
 if __name__ == "__main__":
-    raise SystemExit(report(asyncio.run(measured())))
+    raise SystemExit(main(growth=measured))

@@ -13,7 +13,9 @@ from mcp.server.mcpserver.resolve import Elicit, Resolve
 from pydantic import BaseModel, Field
 
 from benchmarks import sdk
-from benchmarks.measuring import Job, Row, medians, report
+from benchmarks.measuring import Job, main, medians
+from benchmarks.tables import Row
+from benchmarks.wire import CAPABILITIES, next_round
 from mrtr_tools import Toolbox, needs_input
 from mrtr_tools.calls import Call, Client, InputRequired
 from mrtr_tools.keys import generate_key
@@ -72,7 +74,7 @@ def with_resolve() -> MCPServer[Any]:
 
 async def our_calls(tool: str, signer: StateSigner) -> list[Call]:
     """The two requests of a call."""
-    client = Client(sdk.CAPABILITIES)
+    client = Client(CAPABILITIES)
     first = Call(tool, ARGUMENTS, client=client)
     asked = await handle_call(toolbox, first, signer)
     assert isinstance(asked, InputRequired)
@@ -83,7 +85,7 @@ async def our_calls(tool: str, signer: StateSigner) -> list[Call]:
 async def their_calls(tool: str, server: MCPServer[Any]) -> list[Mapping[str, Any]]:
     """The same two requests to the SDK's server."""
     first = {"name": tool, "arguments": ARGUMENTS}
-    return [first, sdk.next_round(first, await sdk.serve(server, first), CONTENT)]
+    return [first, next_round(first, await sdk.serve(server, first), CONTENT)]
 
 
 async def jobs(signer: StateSigner) -> dict[str, Job]:
@@ -122,7 +124,11 @@ async def parts(signer: StateSigner) -> dict[str, Job]:
     return {"Call.read, before it": read, "StateSigner.loads, in it": loads, "StateSigner.dumps, in round 1": dumps}
 
 
-async def measured(*, batches: int = 80, calls: int = 20) -> list[Row]:
+def measured(quick: bool = False) -> list[Row]:
+    return asyncio.run(compared(batches=25 if quick else 80, calls=20))
+
+
+async def compared(*, batches: int, calls: int) -> list[Row]:
     signer = StateSigner([generate_key()], "benchmark")
     inside = await parts(signer)
     took = await medians(await jobs(signer) | inside, batches=batches, calls=calls)
@@ -131,9 +137,9 @@ async def measured(*, batches: int = 80, calls: int = 20) -> list[Row]:
         for number in (1, 2):
             ours, theirs, soon = (took[f"{who} {kind} {number}"] for who in ("ours", "theirs", "soon"))
             what = f"get_weather, {kind}, round {number}: ours : Resolve"
-            rows += [Row(what, ours, theirs, bound=bound), Row("    ... with its schema rendered once", ours, soon)]
+            rows += [Row(what, ours, theirs, at_most=bound), Row("    ... with its schema rendered once", ours, soon)]
     return rows + [Row(f"{name} : ours, async, round 2", took[name], took["ours async 2"]) for name in inside]
 
 
 if __name__ == "__main__":
-    raise SystemExit(report(asyncio.run(measured())))
+    raise SystemExit(main(in_process=measured))

@@ -1,35 +1,36 @@
-"""Times that can be compared, and the table they go into."""
+"""Times that can be compared, and the command that measures them."""
 
+import argparse
+import faulthandler
 import gc
 import statistics
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+from benchmarks.tables import Result, Row
 
 Job = Callable[[], Awaitable[object]]
+LIMIT = 900  # seconds; a part takes a minute or two, and much longer only when a server hangs
+
+Part = Callable[[bool], Sequence[Result]]
+"""Measures one thing: quickly, or well."""
 
 
-@dataclass(frozen=True)
-class Row:
-    """One line of the table: a ratio, what it is made of, and what it must not exceed."""
+class Samples:
+    """What was measured, repetition by repetition, by contender and column."""
 
-    what: str
-    ours: float
-    other: float
-    unit: str = "us"
-    bound: float | None = None
+    def __init__(self) -> None:
+        self._taken: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
 
-    @property
-    def ratio(self) -> float:
-        return self.ours / self.other
+    def add(self, contender: str, column: str, value: float) -> None:
+        self._taken[contender][column].append(value)
 
-    @property
-    def missed(self) -> bool:
-        return self.bound is not None and self.ratio > self.bound
-
-    def __str__(self) -> str:
-        bound = "" if self.bound is None else f"<= {self.bound:.2f}{' MISSED' if self.missed else ''}"
-        return f"{self.what:<50} {self.ours:>8.0f} : {self.other:>6.0f} {self.unit:<3} {self.ratio:>6.2f}  {bound}"
+    def medians(self) -> dict[str, dict[str, float]]:
+        return {
+            contender: {column: statistics.median(values) for column, values in columns.items()}
+            for contender, columns in self._taken.items()
+        }
 
 
 async def medians(jobs: Mapping[str, Job], *, batches: int, calls: int) -> dict[str, float]:
@@ -50,10 +51,18 @@ async def medians(jobs: Mapping[str, Job], *, batches: int, calls: int) -> dict[
     return {name: statistics.median(times) for name, times in taken.items()}
 
 
-def report(rows: Iterable[Row]) -> int:
-    """Print the table; 1 when a bound is missed, else 0."""
-    shown = list(rows)
-    print(f"{'':<50} {'compared':>21} {'ratio':>6}  bound")
-    for row in shown:
-        print(row)
-    return int(any(row.missed for row in shown))
+def main(**parts: Part) -> int:
+    """Measure each part and print its table; 1 when a bound is missed, else 0."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="fewer repetitions: a look, not a result")
+    quick = parser.parse_args().quick
+    missed = False
+    for name, part in parts.items():
+        faulthandler.dump_traceback_later(LIMIT, exit=True)  # the servers end with this process
+        began = time.perf_counter()
+        results = part(quick)
+        print(f"\n== {name.replace('_', ' ')}, {time.perf_counter() - began:.0f} s")
+        for result in results:
+            print(result, flush=True)
+            missed |= isinstance(result, Row) and result.missed
+    return int(missed)

@@ -19,13 +19,7 @@ from mcp.shared.message import ServerMessageMetadata
 from mcp.shared.transport_context import TransportContext
 
 from benchmarks.measuring import Job
-
-CAPABILITIES: dict[str, Any] = {"elicitation": {"form": {}}}
-META = {
-    types.PROTOCOL_VERSION_META_KEY: "2026-07-28",
-    types.CLIENT_INFO_META_KEY: {"name": "benchmark", "version": "1"},
-    types.CLIENT_CAPABILITIES_META_KEY: CAPABILITIES,
-}
+from benchmarks.wire import CAPABILITIES, META, VERSION
 
 _rendered_once = functools.cache(render_elicitation_schema)
 
@@ -47,7 +41,7 @@ async def serve(server: MCPServer[Any], params: Mapping[str, Any]) -> dict[str, 
         ),
         "tools/call",
         {**params, "_meta": META},
-        connection=Connection.from_envelope("2026-07-28", META[types.CLIENT_INFO_META_KEY], CAPABILITIES),
+        connection=Connection.from_envelope(VERSION, META[types.CLIENT_INFO_META_KEY], CAPABILITIES),
         lifespan_state={},
     )
 
@@ -82,9 +76,3 @@ def with_schema_rendered_once(job: Job) -> Job:
             return await job()
 
     return improved
-
-
-def next_round(params: Mapping[str, Any], result: Mapping[str, Any], content: Mapping[str, Any]) -> dict[str, Any]:
-    """The request that answers every question of `result` with the same content."""
-    responses = {key: {"action": "accept", "content": content} for key in result["inputRequests"]}
-    return {**params, "inputResponses": responses, "requestState": result["requestState"]}
