@@ -155,7 +155,9 @@ def arguments_digest(arguments: Mapping[str, JsonValue]) -> str:
     """
     _check_size(arguments, "arguments")
     try:
-        text = json.dumps(_canonical(dict(arguments)), sort_keys=True, allow_nan=False, separators=(",", ":"))
+        text = _spelled({name: _canonical(value) for name, value in arguments.items()})
+        if "\\ud" in text:
+            _halves(dict(arguments))
     except ValueError:
         raise InvalidParams(
             "arguments hold a number that is not finite or too long, or text that is no Unicode"
@@ -164,25 +166,42 @@ def arguments_digest(arguments: Mapping[str, JsonValue]) -> str:
 
 
 def _check_size(sent: Mapping[str, JsonValue], what: str) -> None:
-    level, left = [cast("dict[str, JsonValue] | list[JsonValue]", sent)], MAX_VALUES
-    for _ in range(MAX_DEPTH):
+    left = MAX_VALUES - len(sent)
+    level = [inner for inner in sent.values() if isinstance(inner, (dict, list))]
+    for _ in range(1, MAX_DEPTH):
         left -= sum(map(len, level))
         if left < 0:
             raise InvalidParams(f"{what} hold more than {MAX_VALUES} values")
-        held = [each if isinstance(each, list) else each.values() for each in level]
-        level = [inner for values in held for inner in values if isinstance(inner, (dict, list))]
         if not level:
             return
+        held = [each if isinstance(each, list) else each.values() for each in level]
+        level = [inner for values in held for inner in values if isinstance(inner, (dict, list))]
+    if not level:
+        return
     raise InvalidParams(f"{what} are nested more than {MAX_DEPTH} deep")
 
 
+def _halves(value: JsonValue) -> None:
+    """Raises ValueError where a text holds half a surrogate pair: JSON spells halves and pairs alike."""
+    if isinstance(value, str):
+        value.encode()
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            _halves(key)
+            _halves(item)
+    elif isinstance(value, list):
+        for item in value:
+            _halves(item)
+
+
+_spelled: Final = json.JSONEncoder(sort_keys=True, allow_nan=False, separators=(",", ":")).encode
+
+
 def _canonical(value: JsonValue) -> JsonValue:
-    if isinstance(value, str) and not value.isascii():
-        value.encode()  # a lone surrogate is a ValueError
     if isinstance(value, float):
         return int(value) if value.is_integer() and abs(value) < MAX_EXACT else value
     if isinstance(value, dict):
-        return {cast("str", _canonical(key)): _canonical(item) for key, item in value.items()}
+        return {key: _canonical(item) for key, item in value.items()}
     return [_canonical(item) for item in value] if isinstance(value, list) else value
 
 

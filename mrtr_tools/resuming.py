@@ -53,8 +53,9 @@ def resume(
     carrier: Carrier,
     call: Call,
     raw: Mapping[str, JsonValue],
-    progress: Progress | None,
+    progress: Progress,
     *,
+    begins: bool,
     expired: bool,
 ) -> Resumed:
     """Where the round of a request begins.
@@ -64,7 +65,8 @@ def resume(
         carrier: what is called.
         call: the request.
         raw: the arguments it is called with.
-        progress: what the call has so far; None when it begins. Answers are taken on the way.
+        progress: what the call has so far. Answers are taken on the way.
+        begins: whether that is nothing, because the call begins.
         expired: whether `progress` is genuine but too old.
 
     Raises:
@@ -72,8 +74,8 @@ def resume(
         InvalidState: `progress` came too late or no longer fits, and a function of the author has run.
         ToolError: something was refused that must not be, or did not fit too often.
     """
-    if progress is None:
-        return _begun(carrier, raw, Progress(), call.responses)
+    if begins:
+        return _begun(carrier, raw, progress, call.responses)
     anew, because = "expired", LATE
     if not expired:
         try:

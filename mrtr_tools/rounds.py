@@ -117,7 +117,6 @@ class Round:
     ) -> None:
         self.carrier, raw = toolbox.find(call.method, call.target, call.arguments)
         self.call = call
-        self.progress = Progress() if progress is None else progress
         self.toolbox = toolbox
         self._given = NOTHING_GIVEN
         self._event: Event | None = None
@@ -130,12 +129,14 @@ class Round:
         self._asks_again = False
         self._went = False
         self.anew = self.because = ""
-        once = self.carrier.step.once if self.carrier.single_use and progress is not None else None
+        once = self.carrier.step.once if self.carrier.single_use else None
         self.claim: Claim | None = None
-        if once is not None:
-            self.claim = claim_round(self.progress, call.responses, once.on_crash, self.carrier.ttl)
+        if once is not None and progress is not None:
+            self.claim = claim_round(progress, call.responses, once.on_crash, self.carrier.ttl)
+        begins = progress is None
+        self.progress = Progress() if progress is None else progress
         try:
-            resumed = resume(toolbox, self.carrier, call, raw, progress, expired=expired)
+            resumed = resume(toolbox, self.carrier, call, raw, self.progress, begins=begins, expired=expired)
             self.progress, self._given = resumed.progress, resumed.given
             self._responses, self._cold = resumed.responses, resumed.cold
             self.anew, self.because = resumed.anew, resumed.because
