@@ -31,7 +31,8 @@ def _message(**members: Any) -> bytes:
     return json.dumps({"jsonrpc": "2.0", **members}).encode()
 
 
-def _hello(version: str) -> bytes:
+def hello(version: str) -> bytes:
+    """How a client of before 2026-07-28 begins."""
     about = {"protocolVersion": version, "capabilities": ALL, "clientInfo": {"name": "raw", "version": "0"}}
     return b"\n".join([_message(id=0, method="initialize", params=about), _message(method="notifications/initialized")])
 
@@ -40,7 +41,7 @@ def _older(version: str, tool: str, *answers: str, **arguments: Any) -> bytes:
     """A conversation of before 2026-07-28, in which what is asked is answered, by the names of `RIGHT`."""
     call = _message(id="call", method="tools/call", params={"name": tool, "arguments": arguments})
     told = [_message(id=number, result=RIGHT[name]) for number, name in enumerate(answers, 1)]
-    return b"\n".join([_hello(version), call, *told])
+    return b"\n".join([hello(version), call, *told])
 
 
 OLDER = "2025-11-25"

@@ -32,6 +32,8 @@ FOUND: list[tuple[str, bytes]] = [
     ("lines", b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"a":' + b"9" * 4301 + b"}}"),
     ("lines", b'{"params":{"a":' + b"[" * 300 + b"]" * 300 + b'},"jsonrpc":"2.0","method":"tools/call","id":"x"}'),
     ("lines", b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[]}'),
+    # A level without a level, as a notification.
+    ("lines", lines.hello("2025-11-25") + b'\n{"jsonrpc":"2.0","method":"logging/setLevel"}'),
 ]
 """Inputs that once broke what must hold."""
 
