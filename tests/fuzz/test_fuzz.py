@@ -237,6 +237,13 @@ def test_a_short_run_finds_nothing(tmp_path: Path):
     assert done.returncode == 0, done.stderr
 
 
+def test_without_atheris_inputs_are_changed_blindly(tmp_path: Path):
+    without = "import sys; sys.modules['atheris'] = None; from tests.fuzz.__main__ import main; "
+    done = run(["-c", without + "main(['tokens', '--seconds', '1'])"], tmp_path)
+
+    assert (done.returncode, done.stderr) == (0, "there is no atheris here, so inputs are changed blindly\n")
+
+
 def test_what_is_found_is_kept_and_ends_the_run_and_can_be_looked_at_again(tmp_path: Path):
     found = run(
         ["-c", "from tests.fuzz.__main__ import _keeping; _keeping(lambda data: 1 / 0, 'tokens', b'junk')"], tmp_path
