@@ -24,8 +24,10 @@ repeat. Format, key id and salt are the additional data of the encryption, and t
 verified first.
 
 itsdangerous signs, and only signs. Its `unsign` and `verify_signature` decode leniently and take endless spellings of
-a signature, so they are never called: the signature is made again and compared as text, in constant time. It is never
-given a list of keys, because it signs with the last of a list; the key id finds the one key.
+a signature, so they are never called: the signature is made again and compared as text, in constant time. Nothing else
+needs that: key id and spelling are no secrets, and bindings are compared behind the signature, as digests that nobody
+can grow letter by letter. It is never given a list of keys, because it signs with the last of a list; the key id finds
+the one key.
 
 There is no compression. It would tell the length of sealed values, and hide bombs.
 """

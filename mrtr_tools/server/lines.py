@@ -80,7 +80,7 @@ class Addressee:
 def addressee(line: Line) -> Addressee:
     """Whom a line concerns, as far as the scalar members at its two ends tell.
 
-    Of two members of one name the last counts, as in all JSON that is read here.
+    Of two members of one name the last counts, as in all JSON that is read here; one in the middle is not seen.
     """
     members, rest = dict[object, object](), None
     if start := _START.match(line.text):

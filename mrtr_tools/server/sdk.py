@@ -188,7 +188,7 @@ class Attached:
         if ctx.method in HELLO:
             told = await call_next(ctx)
             return with_logging(told) if self._may_log and isinstance(told, dict) else told
-        if ctx.method == "logging/setLevel" and not is_modern(ctx):
+        if ctx.method == "logging/setLevel" and ctx.request_id is not None and not is_modern(ctx):
             return await self._set_level(ctx, call_next)
         if not self._is_ours(ctx):
             return await call_next(ctx)

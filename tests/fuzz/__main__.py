@@ -2,7 +2,7 @@
 
     python -m tests.fuzz TARGET                 20 seconds, as `.ci/run` does
     python -m tests.fuzz TARGET --seconds 3600 --seed 0 --corpus .fuzz/TARGET
-    python -m tests.fuzz TARGET --replay .fuzz/crash-...
+    python -m tests.fuzz TARGET --replay .fuzz/TARGET-...
 
 TARGET is one of
 
@@ -12,8 +12,9 @@ TARGET is one of
     answers     `inputResponses` against open questions of every kind, round after round
 
 and the file of its name beside this one says what must hold. An input that breaks it ends the run with an exit code
-other than 0, and is kept under ``.fuzz/``; `--replay` shows it again, without atheris and in a debugger if you like.
-Then it becomes a test where the fault was, or an entry of `FOUND` in ``test_fuzz.py``.
+other than 0, and is kept under ``.fuzz/``, as is one that never ends (``timeout-...``) or takes too much memory
+(``oom-...``). `--replay` shows it again, uninstrumented and in a debugger if you like. Then it becomes a test where the
+fault was, or an entry of `FOUND` in ``test_fuzz.py``.
 
 Inputs begin with what the target's `SEEDS` make, and go on from whatever reached something new; with `--corpus` that is
 kept in a folder, for the next long run. One run uses one core. `atheris` has wheels for Linux on x86-64; elsewhere

@@ -119,7 +119,10 @@ def is_justified(request: Mapping[str, Any], response: Any, slot: Slot) -> bool:
     if slot.is_yes:
         [name] = schema["properties"]
         return _is_yes_or_no(params) and known.get(name) is True and slot.value is True
-    return isinstance(content, dict) and _fits(schema, slot.value)
+    said = all(
+        _is_said(spec, known[name]) for name, spec in schema["properties"].items() if known.get(name) is not None
+    )
+    return isinstance(content, dict) and said and _fits(schema, slot.value)
 
 
 def _is_yes_or_no(params: Mapping[str, Any]) -> bool:
@@ -139,6 +142,19 @@ def _fits(schema: Mapping[str, Any], value: Any) -> bool:
 
 
 FIELDS = {"howMany": "count"}
+
+
+def _is_said(spec: Mapping[str, Any], raw: Any) -> bool:
+    """Whether what came for a property can mean one: a person typed it, or their client read it so."""
+    match spec["type"]:
+        case "array":
+            return isinstance(raw, list)
+        case "boolean":
+            return isinstance(raw, bool) or str(raw).strip().lower() in ("true", "false", "")
+        case "integer" | "number":
+            return isinstance(raw, (int, float, str)) and not isinstance(raw, bool)
+        case _:
+            return isinstance(raw, str)
 
 
 def _is_typed(spec: Mapping[str, Any], value: Any) -> bool:

@@ -119,7 +119,8 @@ def _is_answered(progress: Json, responses: Json, path: str, how: str) -> bool:
     if any(known in slots for known in (path, path.partition(".")[0])):
         return True
     keys = [key for key, row in progress.get("open", {}).items() if row[0] == path]
-    return any(is_answer(responses[key], path, how) for key in keys if key in (responses or {}))
+    given = responses if isinstance(responses, dict) else {}
+    return any(is_answer(given[key], path, how) for key in keys if key in given)
 
 
 def is_answer(response: Json, path: str, how: str) -> bool:

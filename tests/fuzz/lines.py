@@ -31,7 +31,8 @@ def _message(**members: Any) -> bytes:
     return json.dumps({"jsonrpc": "2.0", **members}).encode()
 
 
-def _hello(version: str) -> bytes:
+def hello(version: str) -> bytes:
+    """How a client of before 2026-07-28 begins."""
     about = {"protocolVersion": version, "capabilities": ALL, "clientInfo": {"name": "raw", "version": "0"}}
     return b"\n".join([_message(id=0, method="initialize", params=about), _message(method="notifications/initialized")])
 
@@ -40,7 +41,7 @@ def _older(version: str, tool: str, *answers: str, **arguments: Any) -> bytes:
     """A conversation of before 2026-07-28, in which what is asked is answered, by the names of `RIGHT`."""
     call = _message(id="call", method="tools/call", params={"name": tool, "arguments": arguments})
     told = [_message(id=number, result=RIGHT[name]) for number, name in enumerate(answers, 1)]
-    return b"\n".join([_hello(version), call, *told])
+    return b"\n".join([hello(version), call, *told])
 
 
 OLDER = "2025-11-25"
@@ -94,13 +95,28 @@ class Out:
 
 
 def expected(line: bytes) -> object:
-    """The id that a line must be answered under, or None: that of a request, where it is the first or last member."""
+    """The id that a line must be answered under, or None: that of a request, where it is the first or last member.
+
+    One that cannot be read and has two ids, the last of them in its middle, may be answered under the other one.
+    """
     message = read(line)
     if not isinstance(message, dict) or len(line) > EDGE or not isinstance(message.get("method"), str):
         return None
-    name, places = message.get("id"), list(message)
+    name, names = message.get("id"), _names(line)
     is_name = isinstance(name, str) or type(name) is int
-    return name if is_name and "id" in (places[0], places[-1]) and _is_text(name) else None
+    return name if is_name and names.count("id") == 1 and "id" in (names[0], names[-1]) and _is_text(name) else None
+
+
+def _names(line: bytes) -> list[str]:
+    """The names of the members of an object, in order, with those that are there twice."""
+    names: list[str] = []
+
+    def note(members: list[tuple[str, Any]]) -> dict[str, Any]:
+        names[:] = [name for name, _ in members]  # the outermost object ends last
+        return dict(members)
+
+    json.loads(line, object_pairs_hook=note)
+    return names
 
 
 def _is_text(value: object) -> bool:

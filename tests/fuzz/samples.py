@@ -75,6 +75,7 @@ WRONG: list[Any] = [
     accept(ok=1),
     accept(text="x" * 20_000),
     accept(number="1e400", count=10**400, day="2026-02-30", price="1e999999"),
+    accept(text=1, number=True, count=True, flag=1, day=20260728, moment=0, mail=[], price=1.5, one=["a"], many="a"),
     {"action": "yes"},
     {"roots": [{"uri": "https://x"}]},
     [],
@@ -100,10 +101,14 @@ def request(method: str, params: Mapping[str, Any], number: int = 1, **more: Any
 
 def _answered() -> list[bytes]:
     sent: list[bytes] = []
-    for method, params in CALLS:
+    for (method, params), (other_method, others) in zip(CALLS, [*CALLS[1:], CALLS[0]], strict=True):
         asked = first_round(method, params)
         state = {} if asked.state is None else {"requestState": asked.state}
         right = {key: RIGHT[key] for key in asked.requests}
+        crossed = {**state, "inputResponses": dict(RIGHT)}
+        changed = {key: {**value, "amount": 6, "city": "Oslo"} for key, value in params.items() if key == "arguments"}
+        sent.append(request(other_method, {**others, **crossed}))
+        sent.append(request(method, {**params, **crossed, **changed}))
         sent.append(request(method, params))
         sent.append(request(method, {**params, **state, "inputResponses": right}, progressToken="p"))
         sent += [

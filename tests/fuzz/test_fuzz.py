@@ -32,6 +32,8 @@ FOUND: list[tuple[str, bytes]] = [
     ("lines", b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"a":' + b"9" * 4301 + b"}}"),
     ("lines", b'{"params":{"a":' + b"[" * 300 + b"]" * 300 + b'},"jsonrpc":"2.0","method":"tools/call","id":"x"}'),
     ("lines", b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[]}'),
+    # A level without a level, as a notification.
+    ("lines", lines.hello("2025-11-25") + b'\n{"jsonrpc":"2.0","method":"logging/setLevel"}'),
 ]
 """Inputs that once broke what must hold."""
 
@@ -233,6 +235,13 @@ def test_a_short_run_finds_nothing(tmp_path: Path):
     done = run(["-m", "tests.fuzz", "tokens", "--seconds", "1"], tmp_path)
 
     assert done.returncode == 0, done.stderr
+
+
+def test_without_atheris_inputs_are_changed_blindly(tmp_path: Path):
+    without = "import sys; sys.modules['atheris'] = None; from tests.fuzz.__main__ import main; "
+    done = run(["-c", without + "main(['tokens', '--seconds', '1'])"], tmp_path)
+
+    assert (done.returncode, done.stderr) == (0, "there is no atheris here, so inputs are changed blindly\n")
 
 
 def test_what_is_found_is_kept_and_ends_the_run_and_can_be_looked_at_again(tmp_path: Path):

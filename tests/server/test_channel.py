@@ -240,6 +240,21 @@ async def test_an_older_client_hears_all_until_it_sets_a_level():
     assert refused["error"]["code"] == -32602
 
 
+@pytest.mark.anyio
+async def test_a_level_that_comes_as_a_notification_is_not_heard(caplog):
+    with anyio.fail_after(SECONDS):
+        async with raw_client(toolbox, "2025-11-25") as peer:
+            for params in ({}, {"params": {}}, {"params": {"level": "error"}}):
+                await peer.send(method="logging/setLevel", **params)
+            await peer.send(id=1, method="tools/call", params={"name": "tell"})
+            heard = []
+            while "id" not in (message := await peer.receive()):
+                heard.append(message["params"]["level"])
+
+    assert heard == ["debug", "info", "error"]
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []
+
+
 def test_the_level_of_one_session_is_not_that_of_another(url):
     with serving(http_app(toolbox, keys=[generate_key()])) as own:
         quiet, loud = (HEADERS | open_session(own, "2025-11-25") for _ in range(2))
