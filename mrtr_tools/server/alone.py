@@ -11,6 +11,7 @@ from mcp.server import Server
 from mcp.shared.exceptions import MCPError
 
 from mrtr_tools.server.clients import Request
+from mrtr_tools.server.listing import kinds
 from mrtr_tools.server.sdk import Attached
 from mrtr_tools.state import StateSigner
 from mrtr_tools.tools import Toolbox
@@ -26,8 +27,7 @@ def server_for(toolbox: Toolbox, signer: StateSigner, *, anonymous_ok: bool = Fa
         signer: of its states.
         anonymous_ok: see `attach`.
     """
-    prompts, resources = bool(toolbox.prompts), bool(toolbox.resources)
-    tools = bool(toolbox.tools) or not (prompts or resources)
+    tools, prompts, resources = (kind in kinds(toolbox) for kind in ("tools", "prompts", "resources"))
     server: Server[Any] = Server(
         toolbox.name,
         title=toolbox.title,
