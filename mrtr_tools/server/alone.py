@@ -12,6 +12,7 @@ from mcp.shared.exceptions import MCPError
 
 from mrtr_tools.server.clients import Request
 from mrtr_tools.server.listing import kinds
+from mrtr_tools.server.principals import Principal
 from mrtr_tools.server.sdk import Attached
 from mrtr_tools.state import StateSigner
 from mrtr_tools.tools import Toolbox
@@ -19,13 +20,16 @@ from mrtr_tools.tools import Toolbox
 __all__ = ["server_for"]
 
 
-def server_for(toolbox: Toolbox, signer: StateSigner, *, anonymous_ok: bool = False) -> Server[Any]:
+def server_for(
+    toolbox: Toolbox, signer: StateSigner, *, principal: Principal = "subject", anonymous_ok: bool = False
+) -> Server[Any]:
     """A server of the SDK that has nothing but this toolbox, and says so: a kind that is not there has no methods.
 
     Args:
         toolbox: what to serve.
         signer: of its states.
-        anonymous_ok: see `attach`.
+        principal: see `attach`.
+        anonymous_ok: see there.
     """
     tools, prompts, resources = (kind in kinds(toolbox) for kind in ("tools", "prompts", "resources"))
     server: Server[Any] = Server(
@@ -43,7 +47,7 @@ def server_for(toolbox: Toolbox, signer: StateSigner, *, anonymous_ok: bool = Fa
         on_list_resource_templates=_no_templates if resources else None,
         on_read_resource=_unknown_resource if resources else None,
     )
-    Attached(toolbox, server, signer, "subject", anonymous_ok).install()
+    Attached(toolbox, server, signer, principal, anonymous_ok).install()
     return server
 
 

@@ -37,6 +37,7 @@ __all__ = [
     "INVALID_PARAMS",
     "INVALID_REQUEST",
     "METHOD_NOT_FOUND",
+    "NO_MESSAGE",
     "SERVER_INFO",
     "VERSION",
     "Answer",
@@ -88,6 +89,8 @@ CALLED_BY: Final[Mapping[str, str]] = MappingProxyType(
 )
 """The methods that can ask, and the parameter that says what is called."""
 
+NO_MESSAGE: Final = "Body must be a single JSON-RPC request or notification object"
+"""What is told of a message that is none."""
 MAX_ID: Final = 256
 """Characters that the id of a request may have."""
 
@@ -169,7 +172,7 @@ def read_request(message: object) -> Request | None:
                 return None
             if is_id(fields["id"]):
                 return Request(cast("str | int", fields["id"]), cast("str", method), params)
-    raise Rejected(INVALID_REQUEST, "Body must be a single JSON-RPC request or notification object")
+    raise Rejected(INVALID_REQUEST, NO_MESSAGE)
 
 
 def is_id(value: object) -> bool:
