@@ -167,24 +167,19 @@ def read_request(message: object) -> Request | None:
     if isinstance(message, dict):
         fields = cast("dict[str, JsonValue]", message)
         method, params = fields.get("method"), fields.get("params")
-        if fields.get("jsonrpc") == "2.0" and _is_text(method) and (params is None or isinstance(params, dict)):
+        if fields.get("jsonrpc") == "2.0" and isinstance(method, str) and (params is None or isinstance(params, dict)):
             if "id" not in fields:
                 return None
             if is_id(fields["id"]):
-                return Request(cast("str | int", fields["id"]), cast("str", method), params)
+                return Request(cast("str | int", fields["id"]), method, params)
     raise Rejected(INVALID_REQUEST, NO_MESSAGE)
 
 
 def is_id(value: object) -> bool:
-    """Whether this can be the id of a request: a text of up to `MAX_ID` characters, or a whole number."""
-    return type(value) is int or (_is_text(value) and len(cast("str", value)) <= MAX_ID)
-
-
-def _is_text(value: object) -> bool:
-    """Whether this is a text without halves of surrogate pairs."""
-    if not isinstance(value, str):
-        return False
-    return value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value)
+    """Whether this can be the id of a request: a whole number, or a text of up to `MAX_ID` whole characters."""
+    if isinstance(value, str):
+        return len(value) <= MAX_ID and not any("\ud800" <= letter <= "\udfff" for letter in value)
+    return type(value) is int
 
 
 def check_meta(request: Request) -> Mapping[str, JsonValue]:

@@ -14,15 +14,13 @@ from mrtr_tools.errors import RequestError
 from mrtr_tools.server.envelope import HEADER_MISMATCH, INVALID_REQUEST, Rejected, failed
 from mrtr_tools.server.headers import Headers
 
-__all__ = ["App", "Gate", "Message", "Receive", "Refused", "Response", "Send", "trimmed"]
+__all__ = ["App", "Gate", "Message", "Receive", "Refused", "Response", "Send"]
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Message, Receive, Send], Awaitable[None]]
 """An ASGI application."""
-
-RawHeaders = Iterable[tuple[bytes, bytes]]
 
 JSON: Final = b"application/json"
 SPACE: Final = b" \t"
@@ -157,20 +155,16 @@ class _Listed:
         return name in self._with_port and port.isdigit() and len(port) <= PORT_DIGITS
 
 
-def trimmed(headers: RawHeaders) -> list[tuple[bytes, bytes]]:
-    """Headers without the white space around their values, which is no part of them (RFC 9110, 5.5).
+def _each_once(sent: list[tuple[bytes, bytes]]) -> Headers:
+    """Headers by name, without the white space around their values, which is no part of them (RFC 9110, 5.5).
 
     uvicorn leaves what stands behind a value when it parses with httptools, and takes it off with h11.
     """
-    return [(name, value.strip(SPACE)) for name, value in headers]
-
-
-def _each_once(sent: list[tuple[bytes, bytes]]) -> Headers:
     headers = {name: value.strip(SPACE) for name, value in sent}
-    return headers if len(headers) == len(sent) else _combined(trimmed(sent))
+    return headers if len(headers) == len(sent) else _combined(sent)
 
 
-def _combined(sent: RawHeaders) -> Headers:
+def _combined(sent: list[tuple[bytes, bytes]]) -> Headers:
     """Headers of one name as one, where that is allowed (RFC 9110, 5.2)."""
     found: dict[bytes, bytes] = {}
     for name, value in sent:
@@ -178,7 +172,8 @@ def _combined(sent: RawHeaders) -> Headers:
         if name in found and (routing or name in ONCE):
             code = HEADER_MISMATCH if routing else INVALID_REQUEST
             raise Refused.as_json(400, Rejected(code, f"{name.decode('latin-1')} header appears more than once"))
-        found[name] = value if name not in found else b"%b, %b" % (found[name], value)
+        between = b"; " if name == b"cookie" else b", "
+        found[name] = found[name] + between + value.strip(SPACE) if name in found else value.strip(SPACE)
     return found
 
 

@@ -31,7 +31,7 @@ from mrtr_tools.server.envelope import (
     read_request,
     wants_stream,
 )
-from mrtr_tools.server.gate import JSON, Gate, Message, Receive, Refused, Response, Send, trimmed
+from mrtr_tools.server.gate import JSON, Gate, Message, Receive, Refused, Response, Send
 from mrtr_tools.server.handover import SdkApp, replayed
 from mrtr_tools.server.headers import VERSION_HEADER, Headers
 from mrtr_tools.server.lean import LeanServer, nobody
@@ -53,7 +53,7 @@ SESSION_HEADER: Final = b"mcp-session-id"
 BOTH: Final = b"application/json, text/event-stream"
 TAKE_JSON: Final = {b"*/*", b"application/*", JSON}
 TAKE_STREAM: Final = {b"*/*", b"text/*", b"text/event-stream"}
-NOT_FOUND: Final = Response(404, b"Not Found")
+NOT_FOUND: Final = Response(404, b"Not Found", ((b"content-type", b"text/plain; charset=utf-8"),))
 NOT_ALLOWED: Final = Response(405, b"", ((b"allow", b"POST"),))
 NOT_ACCEPTABLE: Final = Response(406)
 ACCEPTED: Final = Response(202)
@@ -150,7 +150,8 @@ class HttpEndpoint:
                     return response
             else:
                 _check_id(message)
-        await self._sdk({**scope, "headers": trimmed(scope["headers"])}, replayed(bytes(body), receive), send)
+        # What was looked at is what is served.
+        await self._sdk({**scope, "headers": [*headers.items()]}, replayed(bytes(body), receive), send)
         return None
 
     async def _answer(

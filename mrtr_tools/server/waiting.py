@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Generator
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from mrtr_tools.server.gate import Receive
 
@@ -79,19 +79,21 @@ async def unless_gone(coroutine: Coroutine[Any, Any, T], receive: Receive) -> T:
     started = Started(coroutine)
     if started.result is not None:
         return started.result[0]
-    serving = asyncio.current_task()
-    watching = asyncio.create_task(_hung_up(receive))
-    watching.add_done_callback(lambda done: None if serving is None or done.cancelled() else serving.cancel())
+    serving, gone = cast("asyncio.Task[Any]", asyncio.current_task()), False
+
+    async def watch() -> None:
+        nonlocal gone
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        gone = True
+        serving.cancel()
+
+    watching = asyncio.create_task(watch())
     try:
         return await started
     except asyncio.CancelledError:
-        if not watching.done() or serving is None or serving.uncancel() > 0:
+        if not gone or serving.uncancel() > 0:
             raise  # by somebody else
         raise Gone from None
     finally:
         watching.cancel()
-
-
-async def _hung_up(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
