@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -100,13 +101,21 @@ class HttpEndpoint:
         else:
             await self._serve(scope, receive, send)
 
-    async def _live(self, receive: Receive, send: Send) -> None:
-        await receive()
+    @asynccontextmanager
+    async def lifespan(self, _: object = None) -> AsyncGenerator[None]:
+        """What is open while it serves; for an application that it is mounted in: ``lifespan=inner.lifespan``."""
         if self._lean is None:
             await self._sdk.start()
-        await send({"type": "lifespan.startup.complete"})
+        try:
+            yield
+        finally:
+            await self._sdk.stop()
+
+    async def _live(self, receive: Receive, send: Send) -> None:
         await receive()
-        await self._sdk.stop()
+        async with self.lifespan():
+            await send({"type": "lifespan.startup.complete"})
+            await receive()
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _serve(self, scope: Message, receive: Receive, send: Send) -> None:

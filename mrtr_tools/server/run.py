@@ -142,17 +142,19 @@ def http_app(
     anonymous_ok: bool = False,
     principal: Principal | None = None,
     lean: bool = True,
-) -> App:
+) -> HttpEndpoint:
     """An ASGI application that serves a toolbox at ``/mcp``, to clients of 2026-07-28 and of older revisions.
 
     A call of 2026-07-28 needs no memory: any process that has the keys can serve any of its rounds. An older client has
-    a session with one process. The application has a lifespan; whoever mounts it in another one must run it as well. It
-    runs on asyncio, as under uvicorn.
+    a session with one process. It runs on asyncio, as under uvicorn. An application that it is mounted in takes over its
+    lifespan. To authenticate callers, by the middlewares of the SDK:
 
-    To authenticate callers, give `principal` and put the SDK's middlewares around it:
-
-        app = RequireAuthMiddleware(http_app(toolbox, principal="subject"), required_scopes=[])
-        app = AuthenticationMiddleware(app, BearerAuthBackend(token_verifier))
+        inner = http_app(toolbox, principal="subject")
+        app = Starlette(
+            routes=[Mount("/", RequireAuthMiddleware(inner, required_scopes=[]))],
+            middleware=[Middleware(AuthenticationMiddleware, backend=BearerAuthBackend(token_verifier))],
+            lifespan=inner.lifespan,
+        )
 
     Args:
         toolbox: what to serve.
