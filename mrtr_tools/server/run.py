@@ -146,8 +146,8 @@ def http_app(
     """An ASGI application that serves a toolbox at ``/mcp``, to clients of 2026-07-28 and of older revisions.
 
     A call of 2026-07-28 needs no memory: any process that has the keys can serve any of its rounds. An older client has
-    a session with one process. It runs on asyncio, as under uvicorn. An application that it is mounted in takes over its
-    lifespan. To authenticate callers, by the middlewares of the SDK:
+    a session with one process. It runs on asyncio, as under uvicorn. An application that it is mounted in takes over
+    its lifespan. To authenticate callers, by the middlewares of the SDK:
 
         inner = http_app(toolbox, principal="subject")
         app = Starlette(
