@@ -53,15 +53,15 @@ class RequestError(Exception):
     Attributes:
         code: the JSON-RPC error code.
         message: the text on the wire; it never quotes what the client sent.
-        data: the JSON object beside it, or None.
+        data: what goes beside it, or None.
     """
 
     code: int = -32600
 
-    def __init__(self, message: str, data: Mapping[str, JsonValue] | None = None) -> None:
+    def __init__(self, message: str, data: JsonValue = None) -> None:
         super().__init__(message)
         self.message = message
-        self.data: dict[str, JsonValue] | None = None if data is None else dict(data)
+        self.data = data
 
 
 class InvalidParams(RequestError):

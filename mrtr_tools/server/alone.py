@@ -11,27 +11,23 @@ from mcp.server import Server
 from mcp.shared.exceptions import MCPError
 
 from mrtr_tools.server.clients import Request
+from mrtr_tools.server.listing import kinds
+from mrtr_tools.server.principals import Principal
 from mrtr_tools.server.sdk import Attached
-from mrtr_tools.single_use import Ledger
-from mrtr_tools.state import StateSigner
-from mrtr_tools.tools import Toolbox
+from mrtr_tools.server.service import Service
 
 __all__ = ["server_for"]
 
 
-def server_for(
-    toolbox: Toolbox, signer: StateSigner, *, ledger: Ledger | None = None, anonymous_ok: bool = False
-) -> Server[Any]:
-    """A server of the SDK that has nothing but this toolbox, and says so: a kind that is not there has no methods.
+def server_for(service: Service, principal: Principal = "subject") -> Server[Any]:
+    """A server of the SDK that has nothing but one toolbox, and says so: a kind that is not there has no methods.
 
     Args:
-        toolbox: what to serve.
-        signer: of its states.
-        ledger: keeps what is used once.
-        anonymous_ok: see `attach`.
+        service: what is served.
+        principal: see `attach`.
     """
-    prompts, resources = bool(toolbox.prompts), bool(toolbox.resources)
-    tools = bool(toolbox.tools) or not (prompts or resources)
+    toolbox = service.toolbox
+    tools, prompts, resources = (kind in kinds(toolbox) for kind in ("tools", "prompts", "resources"))
     server: Server[Any] = Server(
         toolbox.name,
         title=toolbox.title,
@@ -47,7 +43,7 @@ def server_for(
         on_list_resource_templates=_no_templates if resources else None,
         on_read_resource=_unknown_resource if resources else None,
     )
-    Attached(toolbox, server, signer, "subject", anonymous_ok, ledger).install()
+    Attached(service, server, principal).install()
     return server
 
 

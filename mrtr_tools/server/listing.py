@@ -1,18 +1,20 @@
-"""What a server lists: ours beside its own, each name once."""
+"""What a server says it has: the lists of the protocol, ours beside its own, each name once; and what it can do."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
-from mcp.server import MCPServer
 from pydantic import JsonValue
 
 from mrtr_tools.server import wire
 from mrtr_tools.tools import Toolbox
 
-__all__ = ["LISTS", "List", "own_names"]
+if TYPE_CHECKING:
+    from mcp.server import MCPServer
+
+__all__ = ["LISTS", "List", "can_log", "kinds", "own_names"]
 
 Json = dict[str, JsonValue]
 
@@ -97,3 +99,17 @@ def own_names(server: MCPServer[Any], method: str) -> set[str]:
     finally:
         listing.close()
     return set()
+
+
+def kinds(toolbox: Toolbox) -> list[str]:
+    """Of ``tools``, ``prompts`` and ``resources`` those that a server of this toolbox alone has methods for."""
+    filled = {"prompts": toolbox.prompts, "resources": toolbox.resources}
+    others = [kind for kind, members in filled.items() if members]
+    return ["tools", *others] if toolbox.tools or not others else others
+
+
+def can_log(toolbox: Toolbox) -> bool:
+    """Whether a function of a toolbox can send log messages: those that take a `Context` can."""
+    makers = (item.maker for step in toolbox.steps for item in step.inputs.values())
+    steps = [*toolbox.steps, *(maker for maker in makers if maker is not None)]
+    return any(step.signature.context is not None for step in steps)

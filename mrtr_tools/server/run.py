@@ -14,22 +14,29 @@ import anyio
 from mrtr_tools.errors import DefinitionError
 from mrtr_tools.keys import VARIABLE
 from mrtr_tools.server.claiming import Claims, starting_ledger
-from mrtr_tools.server.middleware import TooLargeAsJson, TrimmedHeaders
+from mrtr_tools.server.gate import App, Gate
+from mrtr_tools.server.handover import SdkApp
+from mrtr_tools.server.http import HttpEndpoint
+from mrtr_tools.server.lean import LeanServer
+from mrtr_tools.server.service import Service
 from mrtr_tools.server.signing import TTL, Keys, KeysFile, starting_signer
 from mrtr_tools.server.stdio import serve_stdio
 from mrtr_tools.tools import Toolbox
 
 if TYPE_CHECKING:
-    from starlette.applications import Starlette
+    from mrtr_tools.server.principals import Principal
 
 __all__ = ["MAX_REQUEST", "http_app", "run_http", "run_stdio"]
 
 MAX_REQUEST: Final = 1024 * 1024
 """Bytes that one message of a client may have, over HTTP and stdio alike, unless ``max_request=`` says otherwise."""
 GRACE: Final = 10  # seconds that calls under way may take when the server is stopped
+KEEP_ALIVE: Final = 75  # seconds; longer than proxies keep a connection, or they would send into one that is closing
+MAX_HEAD: Final = 64 * 1024  # bytes of request line and headers, where uvicorn has h11
 
 _log = logging.getLogger("mrtr_tools")
 
+ANYBODY: Final = "whoever has a state and its arguments can go on with the call"
 LOOPBACK_HOSTS: Final = [f"{host}{port}" for host in ("127.0.0.1", "localhost", "[::1]") for port in ("", ":*")]
 LOOPBACK_ORIGINS: Final = [f"http://{host}" for host in LOOPBACK_HOSTS]
 
@@ -72,7 +79,7 @@ def run_stdio(
     from mrtr_tools.server.alone import server_for
 
     with suppress(KeyboardInterrupt):  # a person at a terminal stops it so
-        anyio.run(serve_stdio, server_for(toolbox, signer, ledger=ledger), max_request)
+        anyio.run(serve_stdio, server_for(Service(toolbox, signer, ledger, anonymous_ok=True)), max_request)
 
 
 def run_http(
@@ -90,6 +97,7 @@ def run_http(
     allowed_origins: Sequence[str] | None = None,
     max_request: int = MAX_REQUEST,
     anonymous_ok: bool = False,
+    lean: bool = True,
 ) -> None:
     """Serve over HTTP, at ``/mcp``, until the process is told to stop. For several processes, use `http_app`.
 
@@ -107,6 +115,7 @@ def run_http(
         allowed_origins: see there.
         max_request: see there.
         anonymous_ok: see there.
+        lean: see there.
 
     Raises:
         DefinitionError: a step opens a page or is of single use, and `anonymous_ok` or `claims` is not given.
@@ -131,10 +140,22 @@ def run_http(
         allowed_origins=allowed_origins,
         max_request=max_request,
         anonymous_ok=anonymous_ok,
+        lean=lean,
     )
     import uvicorn
 
-    uvicorn.run(app, host=host, port=port, access_log=False, ws="none", lifespan="on", timeout_graceful_shutdown=GRACE)
+    uvicorn.run(
+        app,
+        host=host,
+        port=port,
+        access_log=False,
+        ws="none",
+        lifespan="on",
+        proxy_headers=False,  # nothing here asks where a request came from
+        timeout_keep_alive=KEEP_ALIVE,
+        timeout_graceful_shutdown=GRACE,
+        h11_max_incomplete_event_size=MAX_HEAD,
+    )
 
 
 def http_app(
@@ -150,11 +171,21 @@ def http_app(
     allowed_origins: Sequence[str] | None = None,
     max_request: int = MAX_REQUEST,
     anonymous_ok: bool = False,
-) -> Starlette:
+    principal: Principal | None = None,
+    lean: bool = True,
+) -> HttpEndpoint:
     """An ASGI application that serves a toolbox at ``/mcp``, to clients of 2026-07-28 and of older revisions.
 
     A call of 2026-07-28 needs no memory: any process that has the keys can serve any of its rounds. An older client has
-    a session with one process. The application has a lifespan; whoever mounts it in another one must run it as well.
+    a session with one process. It runs on asyncio, as under uvicorn. An application that it is mounted in takes over
+    its lifespan. To authenticate callers, by the middlewares of the SDK:
+
+        inner = http_app(toolbox, principal="subject")
+        app = Starlette(
+            routes=[Mount("/", RequireAuthMiddleware(inner, required_scopes=[]))],
+            middleware=[Middleware(AuthenticationMiddleware, backend=BearerAuthBackend(token_verifier))],
+            lifespan=inner.lifespan,
+        )
 
     Args:
         toolbox: what to serve.
@@ -172,36 +203,43 @@ def http_app(
         max_request: bytes that the body of a request may have. A larger one gets 413.
         anonymous_ok: let steps open pages (`ElicitUrl`), and be of single use, although callers are not authenticated
             here. Whoever is sent the link then acts in the call of whoever sent it, and whoever has a state gets what
-            its call left; so only where all who reach the server are one person. To authenticate callers, `attach`
-            the toolbox to an `MCPServer` with ``auth=``.
+            its call left; so only where all who reach the server are one person.
+        principal: what of an access token says who is calling, see `principals.Principal`. Given, callers have to be
+            authenticated, and a request without a user in its scope gets 500.
+        lean: serve requests of 2026-07-28 without the SDK, which is many times faster. What needs an event stream goes
+            to the SDK all the same: calls with a `progressToken`, and older clients. False leaves everything to it.
 
     Raises:
-        DefinitionError: a step opens a page or is of single use, and `anonymous_ok` or `claims` is not given.
+        DefinitionError: a step opens a page or is of single use, and neither `anonymous_ok` nor `principal` is given;
+            or one is of single use, and there are no `claims`.
         InvalidKey: there are no keys, one cannot be used, or they are given in two ways.
         OSError: `keys_file` cannot be read.
         TypeError: one text was given in place of a list.
-        ValueError: `ttl` or `max_age` is no positive number.
+        ValueError: `allowed_origins` lets in anybody, or `ttl` or `max_age` is no positive number.
     """
     hosts = _listed("allowed_hosts", allowed_hosts, LOOPBACK_HOSTS)
     origins = _listed("allowed_origins", allowed_origins, LOOPBACK_ORIGINS if allowed_hosts is None else ())
-    _check_anonymous(toolbox, anonymous_ok=anonymous_ok)
+    gate = Gate(hosts, origins, max_request)
+    if principal is None:
+        _check_anonymous(toolbox, anonymous_ok=anonymous_ok)
     signer = starting_signer(toolbox, keys, keys_file=keys_file, audience=audience, ttl=ttl, max_age=max_age)
     ledger = starting_ledger(toolbox, signer, claims)
-    _log.warning(
-        "%s: callers over HTTP are not authenticated; whoever has a state and its arguments can go on with the call",
-        toolbox.name,
-    )
-    from mcp.server.transport_security import TransportSecuritySettings
+    service = Service(toolbox, signer, ledger, anonymous_ok=anonymous_ok)
+    if principal is None:
+        _log.warning("%s: callers over HTTP are not authenticated; %s", toolbox.name, ANYBODY)
 
-    from mrtr_tools.server.alone import server_for
+    def sdk_app() -> App:
+        from mcp.server.auth.middleware.auth_context import AuthContextMiddleware
+        from mcp.server.transport_security import TransportSecuritySettings
 
-    allowed = TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=origins)
-    app = server_for(toolbox, signer, ledger=ledger, anonymous_ok=anonymous_ok).streamable_http_app(
-        transport_security=allowed, max_request_body_size=max_request
-    )
-    app.add_middleware(TooLargeAsJson, limit=max_request)
-    app.add_middleware(TrimmedHeaders)
-    return app
+        from mrtr_tools.server.alone import server_for
+
+        allowed = TransportSecuritySettings(allowed_hosts=hosts, allowed_origins=origins)
+        server = server_for(service, principal or "subject")
+        app = server.streamable_http_app(transport_security=allowed, max_request_body_size=max_request)
+        return AuthContextMiddleware(app)
+
+    return HttpEndpoint(gate, LeanServer(service) if lean else None, SdkApp(sdk_app), principal=principal)
 
 
 def _check_anonymous(toolbox: Toolbox, *, anonymous_ok: bool) -> None:

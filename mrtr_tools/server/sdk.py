@@ -27,29 +27,28 @@ from mcp.shared.inbound import validate_mcp_param_headers
 from mcp_types import methods
 from pydantic import JsonValue, ValidationError
 
-from mrtr_tools.calls import Call, Complete, Reply
+from mrtr_tools.calls import Call, Reply
 from mrtr_tools.carriers import Carrier, Tool
 from mrtr_tools.errors import DefinitionError, RequestError
-from mrtr_tools.runner import handle_call
 from mrtr_tools.server import wire
 from mrtr_tools.server.channel import RequestChannel
 from mrtr_tools.server.claiming import Claims, starting_ledger
 from mrtr_tools.server.clients import Request, client_of, is_initialized, is_modern
+from mrtr_tools.server.envelope import CALLED_BY
 from mrtr_tools.server.hosts import Host, sdk_server
 from mrtr_tools.server.legacy import handle_legacy_call
 from mrtr_tools.server.levels import Levels, with_logging
-from mrtr_tools.server.listing import LISTS, own_names
+from mrtr_tools.server.listing import LISTS, can_log, own_names
 from mrtr_tools.server.principals import Principal, current_principal
 from mrtr_tools.server.pushing import pushing
+from mrtr_tools.server.service import Service
 from mrtr_tools.server.signing import TTL, Keys, KeysFile, given_signer, starting_signer
-from mrtr_tools.single_use import Ledger
 from mrtr_tools.state import StateSigner
 from mrtr_tools.tools import Toolbox
 
 __all__ = ["Attached", "attach"]
 
 IDENTITY: Final = ("name", "version", "title", "description", "website_url", "icons")
-CALLED_BY: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 HELLO: Final = ("initialize", "server/discover")
 
 _log = logging.getLogger("mrtr_tools")
@@ -114,7 +113,7 @@ def attach(
     else:
         signer = given_signer(toolbox, signer)
     ledger = starting_ledger(toolbox, signer, claims)
-    Attached(toolbox, host, signer, principal, anonymous_ok, ledger).install()
+    Attached(Service(toolbox, signer, ledger, anonymous_ok=anonymous_ok), host, principal).install()
 
 
 @dataclass(slots=True, repr=False)
@@ -142,22 +141,21 @@ class Attached:
     """One toolbox in one server.
 
     Attributes:
-        toolbox: what is served.
+        service: what is served.
         server: where.
-        signer: of its states.
         principal: what of an access token says who is calling.
-        anonymous_ok: whether callers over HTTP who are not authenticated may be sent to pages, and use things once.
-        ledger: keeps what is used once; None where nothing is.
         levels: what older clients want to hear.
     """
 
-    toolbox: Toolbox
+    service: Service
     server: MCPServer[Any] | Server[Any]
-    signer: StateSigner
-    principal: Principal
-    anonymous_ok: bool = False
-    ledger: Ledger | None = None
+    principal: Principal = "subject"
     levels: Levels = field(default_factory=Levels, repr=False)
+
+    @property
+    def toolbox(self) -> Toolbox:
+        """Whose tools, prompts and resources are ours."""
+        return self.service.toolbox
 
     def install(self) -> None:
         """Put the two middlewares in their places."""
@@ -187,7 +185,7 @@ class Attached:
             return self._with_ours(ctx, await call_next(ctx))
         if ctx.method in HELLO:
             told = await call_next(ctx)
-            return with_logging(told) if self._may_log and isinstance(told, dict) else told
+            return with_logging(told) if can_log(self.toolbox) and isinstance(told, dict) else told
         if ctx.method == "logging/setLevel" and ctx.request_id is not None and not is_modern(ctx):
             return await self._set_level(ctx, call_next)
         if not self._is_ours(ctx):
@@ -225,7 +223,7 @@ class Attached:
         try:
             result = await call_next(ctx)
         except MCPError as error:
-            if error.code != types.METHOD_NOT_FOUND or not self._may_log or not is_initialized(ctx):
+            if error.code != types.METHOD_NOT_FOUND or not can_log(self.toolbox) or not is_initialized(ctx):
                 raise
             result = {}
         self.levels.set(ctx, cast("types.LoggingLevel", (ctx.params or {})["level"]))
@@ -249,12 +247,14 @@ class Attached:
             method=ctx.method,
             channel=RequestChannel(ctx, self.levels),
             lifespan=ctx.lifespan_context,
-            anonymous_ok=self.anonymous_ok or ctx.request is None,
+            anonymous_ok=self.service.anonymous_ok or ctx.request is None,
         )
         if exchange is None or not is_modern(ctx):
-            shown = _shown(call, carrier, await handle_legacy_call(self.toolbox, call, pushing(ctx)))
+            with self.service.load.call(call.principal):
+                reply = await handle_legacy_call(self.toolbox, call, pushing(ctx))
+            shown = _shown(call, carrier, reply)
             return methods.serialize_server_result(ctx.method, ctx.protocol_version, shown)
-        result = _shown(call, carrier, await handle_call(self.toolbox, call, self.signer, ledger=self.ledger))
+        result = _shown(call, carrier, await self.service.answer(call))
         exchange.goes = result.pop("requestState", None)
         meta = cast("dict[str, JsonValue]", result.get("_meta") or {})
         return {**result, "_meta": {types.SERVER_INFO_META_KEY: self._server_info, **meta}}
@@ -277,13 +277,6 @@ class Attached:
             if mismatch is not None:
                 raise MCPError(mismatch.code, mismatch.message, mismatch.data)
 
-    @property
-    def _may_log(self) -> bool:
-        """Whether a function of the toolbox can send log messages: those that take a `Context` can."""
-        makers = (item.maker for step in self.toolbox.steps for item in step.inputs.values())
-        steps = [*self.toolbox.steps, *(maker for maker in makers if maker is not None)]
-        return any(step.signature.context is not None for step in steps)
-
     @cached_property
     def _server_info(self) -> JsonValue:
         told = types.Implementation(**{name: getattr(self.server, name) for name in IDENTITY})
@@ -294,6 +287,4 @@ def _shown(call: Call, carrier: Carrier, reply: Reply) -> dict[str, JsonValue]:
     try:
         return wire.result_for(call, carrier, reply)
     except ValueError:
-        _log.exception("%s returned what cannot be shown", carrier.name)
-        failed = Complete(f"{carrier.name} returned something that cannot be shown.", is_error=True)
-        return wire.result_for(call, carrier, failed)
+        return wire.result_for(call, carrier, wire.not_shown(carrier))

@@ -6,10 +6,12 @@ What older revisions do not know (`resultType`) is taken off by whoever serves t
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping
 from typing import Final, cast
 
 from pydantic import JsonValue
+from pydantic_core import to_json
 
 from mrtr_tools.calls import Call, Complete, InputRequired, Reply
 from mrtr_tools.carriers import Carrier, Prompt, Resource, Tool
@@ -17,19 +19,26 @@ from mrtr_tools.errors import RequestError
 from mrtr_tools.server.blocks import content_of, contents_of, messages_of, sdk_object
 
 __all__ = [
+    "NOT_CACHED",
     "CallFailed",
+    "encoded",
     "error_object",
+    "not_shown",
     "prompt_entry",
     "resource_entry",
     "result_for",
     "result_object",
     "sendable",
     "tool_entry",
+    "unchecked_result",
 ]
 
 Json = dict[str, JsonValue]
 
 NOT_CACHED: Final[Json] = {"ttlMs": 0, "cacheScope": "private"}
+"""What tells caches to keep nothing."""
+
+_log = logging.getLogger("mrtr_tools")
 
 
 class CallFailed(RequestError):
@@ -94,12 +103,25 @@ def result_for(call: Call, carrier: Carrier, reply: Reply) -> Json:
         ValueError: as for `result_object`.
         CallFailed: a prompt or resource ended with a tool error.
     """
-    if isinstance(reply, InputRequired) or isinstance(carrier, Tool):
-        return result_object(reply)
+    return sendable(unchecked_result(call, carrier, reply))
+
+
+def unchecked_result(call: Call, carrier: Carrier, reply: Reply) -> Json:
+    """As `result_for`, for `encoded`, which finds as it writes what cannot be sent."""
+    if isinstance(reply, InputRequired):
+        return _input_required(reply)
+    if isinstance(carrier, Tool):
+        return _of_tool(reply)
     resource = carrier if isinstance(carrier, Resource) else None
     if reply.is_error:
         raise CallFailed(str(reply.value), None if resource is None else {"uri": call.target})
-    return sendable(_of_prompt(carrier, reply) if resource is None else _of_resource(call, resource, reply))
+    return _of_prompt(carrier, reply) if resource is None else _of_resource(call, resource, reply)
+
+
+def not_shown(carrier: Carrier) -> Complete:
+    """What takes the place of a reply that is a ValueError; the log says why."""
+    _log.exception("%s returned what cannot be shown", carrier.name)
+    return Complete(f"{carrier.name} returned something that cannot be shown.", is_error=True)
 
 
 def _input_required(reply: InputRequired) -> Json:
@@ -151,6 +173,21 @@ def sendable(message: Json) -> Json:
     # json writes what is not ASCII as escapes, halves and whole pairs alike.
     halves = "\\ud" in json.dumps(message, allow_nan=False)
     return cast("Json", _spelled_out(message)) if halves else message
+
+
+def encoded(message: Json) -> bytes:
+    """A message as it is sent, by the rules of `sendable`.
+
+    Raises:
+        ValueError: a number in it is not finite.
+    """
+    try:
+        data = to_json(message)
+    except ValueError:  # half a surrogate pair
+        return to_json(sendable(message))
+    if b"NaN" in data or b"Infinity" in data:  # perhaps in a text
+        sendable(message)
+    return data
 
 
 def _spelled_out(value: JsonValue) -> JsonValue:

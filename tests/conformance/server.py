@@ -1,10 +1,11 @@
 """What the official conformance suite calls, made with nothing but public names.
 
-    python tests/conformance/server.py --port 8931
+    python tests/conformance/server.py --port 8931 --way lean
 
 The names of tools, prompts, resources, keys and fields are the suite's; see its scenarios. All that a toolbox can do is
 done by the toolbox. What is the SDK's own (completion, subscriptions, streams that are closed on the way, a schema
-written by hand) is in `sdk_features.py`, beside which the toolbox is attached.
+written by hand) is in `sdk_features.py`, beside which the toolbox is attached. Who serves a call to what is in the
+toolbox depends on the way, see `run.py`.
 """
 
 import argparse
@@ -31,7 +32,14 @@ from mrtr_tools import (
 )
 from mrtr_tools.content import Audio, Embedded, Image
 from mrtr_tools.keys import generate_key
-from mrtr_tools.server import attach
+from mrtr_tools.server import attach, http_app
+from mrtr_tools.server.gate import App, Gate
+from mrtr_tools.server.handover import SdkApp
+from mrtr_tools.server.http import HttpEndpoint
+from mrtr_tools.server.lean import LeanServer
+from mrtr_tools.server.run import LOOPBACK_HOSTS, LOOPBACK_ORIGINS, MAX_REQUEST
+from mrtr_tools.server.service import Service
+from mrtr_tools.state import StateSigner
 from tests.conformance.sdk_features import Events, server
 
 PNG = base64.b64decode(
@@ -308,10 +316,24 @@ def test_prompt_with_image() -> list[str | Image]:
     return [Image(PNG), "Please analyze the image above."]
 
 
+def app(way: str) -> App:
+    """The application that serves in this way."""
+    keys = [generate_key()]
+    if way == "alone":
+        return http_app(toolbox, keys=keys)
+    signer = StateSigner(keys, toolbox.name)
+    attach(toolbox, server, signer=signer)
+    behind: App = server.streamable_http_app(event_store=Events(), retry_interval=100)
+    if way == "sdk":
+        return behind
+    lean = LeanServer(Service(toolbox, signer), identity={"name": "conformance", "version": "1"}, alone=False)
+    return HttpEndpoint(Gate(LOOPBACK_HOSTS, LOOPBACK_ORIGINS, MAX_REQUEST), lean, SdkApp(lambda: behind))
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--port", type=int, required=True)
-    attach(toolbox, server, keys=[generate_key()])
-    app = server.streamable_http_app(event_store=Events(), retry_interval=100)
+    parser.add_argument("--way", choices=["alone", "lean", "sdk"], required=True)
+    given = parser.parse_args()
     # h11, for httptools leaves white space around the values of headers, and the suite sends some.
-    uvicorn.run(app, port=parser.parse_args().port, http="h11", access_log=False)
+    uvicorn.run(app(given.way), port=given.port, http="h11", access_log=False)

@@ -15,6 +15,7 @@ import anyio
 
 from mrtr_tools.server.alone import server_for
 from mrtr_tools.server.lines import EDGE, Line, lines_of
+from mrtr_tools.server.service import Service
 from mrtr_tools.server.stdio import serve_lines
 from tests.fuzz import desk
 from tests.fuzz.genuine import may_run, may_run_pushed
@@ -170,7 +171,7 @@ def judge(data: bytes, out: Out, unanswered: set[object]) -> None:
 @contextmanager
 def checking() -> Iterator[Callable[[bytes], None]]:
     """Give what looks at the lines of one client."""
-    server = server_for(desk.toolbox, SIGNER, anonymous_ok=True)
+    server = server_for(Service(desk.toolbox, SIGNER, anonymous_ok=True))
     with asyncio.Runner() as runner:
 
         def check(data: bytes) -> None:

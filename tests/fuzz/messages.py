@@ -83,24 +83,12 @@ class Endpoint:
         self._runner.run(self._start())
 
     async def _start(self) -> None:
-        self._end, begun = asyncio.Event(), asyncio.Event()
-
-        async def live() -> None:
-            async with self._app.router.lifespan_context(self._app):
-                begun.set()
-                await self._end.wait()
-
-        self._life = asyncio.create_task(live())
-        await begun.wait()
+        self._lifespan = self._app.lifespan()
+        await self._lifespan.__aenter__()
 
     def close(self) -> None:
         """End it."""
-
-        async def end() -> None:
-            self._end.set()
-            await self._life
-
-        self._runner.run(end())
+        self._runner.run(self._lifespan.__aexit__(None, None, None))
         self._runner.close()
 
     def post(self, body: bytes, headers: list[tuple[bytes, bytes]]) -> Answer:

@@ -5,6 +5,7 @@ from typing import Literal
 from mrtr_tools import AskAgain, Elicit, Refused, Toolbox, confirm, needs_input
 from mrtr_tools.keys import generate_key
 from mrtr_tools.server.alone import server_for
+from mrtr_tools.server.service import Service
 from mrtr_tools.server.signing import starting_signer
 
 toolbox = Toolbox("desk")
@@ -60,4 +61,4 @@ def order(sizes: list[Literal["S", "M"]]) -> str:
 
 def server_of(served: Toolbox):
     """The SDK's server for a toolbox, with a key of its own."""
-    return server_for(served, starting_signer(served, [generate_key()], audience=None, ttl=60))
+    return server_for(Service(served, starting_signer(served, [generate_key()], audience=None, ttl=60)))

@@ -118,10 +118,11 @@ class _Server(uvicorn.Server):
 
 
 @contextmanager
-def serving(app: Any) -> Iterator[str]:
+def serving(app: Any, **options: Any) -> Iterator[str]:
     """Serve an ASGI application on a port of its own; gives the URL of its endpoint."""
-    server = _Server(uvicorn.Config(app, log_config=None, access_log=False, lifespan="on", ws="none"))
-    with socket.create_server(("127.0.0.1", 0)) as listening:
+    config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="on", ws="none", **options)
+    server = _Server(config)
+    with socket.create_server(("127.0.0.1", 0), backlog=1024) as listening:
         thread = threading.Thread(target=server.run, args=([listening],))
         thread.start()
         try:

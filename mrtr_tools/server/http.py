@@ -1,0 +1,254 @@
+"""MCP over HTTP: one POST, one JSON answer, for requests of 2026-07-28; anything else goes to the SDK's application.
+
+What this is not made for: older clients (another `MCP-Protocol-Version`, or none), calls that want to hear of their
+progress or get log messages, which take an event stream, and what is on the server beside the toolbox. Such a request
+is handed on as it came, once it has passed the `Gate` and its body is there and is JSON. The SDK is imported then.
+
+A client cancels a call by closing the connection. A body that does not come within `BODY_SECONDS` ends its connection;
+headers that do not come are for a proxy in front to deal with, since they never get here.
+See https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/streamable-http.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from mrtr_tools.errors import RequestError
+from mrtr_tools.server.envelope import (
+    INTERNAL_ERROR,
+    INVALID_REQUEST,
+    NO_MESSAGE,
+    Answer,
+    Rejected,
+    check_version,
+    failed,
+    is_id,
+    read_json,
+    read_request,
+    wants_stream,
+)
+from mrtr_tools.server.gate import JSON, Gate, Message, Receive, Refused, Response, Send
+from mrtr_tools.server.handover import SdkApp, replayed
+from mrtr_tools.server.headers import VERSION_HEADER, Headers
+from mrtr_tools.server.lean import LeanServer, nobody
+from mrtr_tools.server.waiting import Gone, unless_gone, within
+
+if TYPE_CHECKING:
+    from mrtr_tools.server.principals import Principal
+
+__all__ = ["BODY_SECONDS", "HttpEndpoint"]
+
+PATH: Final = "/mcp"
+BODY_SECONDS: Final = 10
+"""How long the body of a request may take to come."""
+
+OLDER: Final = frozenset({None, b"2024-11-05", b"2025-03-26", b"2025-06-18", b"2025-11-25"})
+"""What the version header says, if anything, in revisions that begin with `initialize`."""
+SESSION_HEADER: Final = b"mcp-session-id"
+
+BOTH: Final = b"application/json, text/event-stream"
+TAKE_JSON: Final = {b"*/*", b"application/*", JSON}
+TAKE_STREAM: Final = {b"*/*", b"text/*", b"text/event-stream"}
+NOT_FOUND: Final = Response(404, b"Not Found", ((b"content-type", b"text/plain; charset=utf-8"),))
+NOT_ALLOWED: Final = Response(405, b"", ((b"allow", b"POST"),))
+NOT_ACCEPTABLE: Final = Response(406)
+ACCEPTED: Final = Response(202)
+TYPE: Final = (b"content-type", JSON)
+
+Caller = Callable[[], str | None]
+
+_log = logging.getLogger("mrtr_tools")
+
+
+class HttpEndpoint:
+    """An ASGI application that serves MCP at ``/mcp``.
+
+    Args:
+        gate: what may come in.
+        lean: serves what it can; None to leave everything to `sdk`.
+        sdk: serves the rest. It has to be for the same toolbox and the same keys: a call may go on at the other one.
+        principal: what of an access token says who is calling. Given, there has to be one: a middleware of the SDK
+            around this application puts it into the scope.
+        body_seconds: how long the body of a request may take to come.
+    """
+
+    def __init__(
+        self,
+        gate: Gate,
+        lean: LeanServer | None,
+        sdk: SdkApp,
+        *,
+        principal: Principal | None = None,
+        body_seconds: float = BODY_SECONDS,
+    ) -> None:
+        self._gate = gate
+        self._lean = lean
+        self._sdk = sdk
+        self._principal: Principal | None = principal
+        self._body_seconds = body_seconds
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Serve a request, or see a lifespan through."""
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close"})
+        else:
+            await self._serve(scope, receive, send)
+
+    @asynccontextmanager
+    async def lifespan(self, _: object = None) -> AsyncGenerator[None]:
+        """What is open while it serves; for an application that it is mounted in: ``lifespan=inner.lifespan``."""
+        if self._lean is None:
+            await self._sdk.start()
+        try:
+            yield
+        finally:
+            await self._sdk.stop()
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        await receive()
+        async with self.lifespan():
+            await send({"type": "lifespan.startup.complete"})
+            await receive()
+        await send({"type": "lifespan.shutdown.complete"})
+
+    async def _serve(self, scope: Message, receive: Receive, send: Send) -> None:
+        try:
+            response = await self._respond(scope, receive, send)
+        except Gone:
+            return
+        except Refused as refused:
+            response = refused.response
+        except RequestError as error:
+            response = _json(failed(None, error))
+        if response is not None:
+            status, body, headers = response
+            told = [*headers, (b"content-length", b"%d" % len(body))]
+            await send({"type": "http.response.start", "status": status, "headers": told})
+            await send({"type": "http.response.body", "body": body})
+
+    async def _respond(self, scope: Message, receive: Receive, send: Send) -> Response | None:
+        """What to answer; None when the SDK's application did.
+
+        Raises:
+            Gone: there is nobody to answer to.
+            Refused: the request is not served.
+            RequestError: what came is no message.
+        """
+        if _path(scope) != PATH:
+            return NOT_FOUND
+        headers = self._gate.admit(scope)
+        principal = self._principal_of(scope)
+        older = headers.get(VERSION_HEADER) in OLDER
+        if scope["method"] != "POST" and not (older and SESSION_HEADER in headers):
+            return NOT_ALLOWED
+        if not older and not _accepts(headers.get(b"accept", b"")):
+            return NOT_ACCEPTABLE
+        body = await self._body(receive)
+        if scope["method"] == "POST":
+            message = read_json(body)
+            if not older and self._lean is not None:
+                response = await self._answer(self._lean, message, headers, principal, receive)
+                if response is not None:
+                    return response
+            else:
+                _check_id(message)
+        # What was looked at is what is served.
+        await self._sdk({**scope, "headers": [*headers.items()]}, replayed(bytes(body), receive), send)
+        return None
+
+    async def _answer(
+        self, lean: LeanServer, message: object, headers: Headers, principal: Caller, receive: Receive
+    ) -> Response | None:
+        """The answer to a message of 2026-07-28, or None when it is not for `lean`."""
+        request = read_request(message)
+        if request is None:
+            check_version(headers[VERSION_HEADER].decode("latin-1"))
+            return ACCEPTED  # and nothing is done: clients cancel by closing the connection
+        if wants_stream(request) or not lean.serves(request):
+            return None
+        return _json(await unless_gone(lean.answer(request, headers=headers, principal=principal), receive))
+
+    async def _body(self, receive: Receive) -> bytes | bytearray:
+        try:
+            return await within(self._body_seconds, _read(receive, self._gate))
+        except TimeoutError:
+            late = Rejected(INVALID_REQUEST, f"The body of a request may take {self._body_seconds} seconds")
+            raise Refused.as_json(408, late, close=True) from None
+
+    def _principal_of(self, scope: Message) -> Caller:
+        """Says who is calling.
+
+        Raises:
+            Refused: nobody knows, and somebody should.
+        """
+        user = scope.get("user")
+        bearer: Any = sys.modules.get("mcp.server.auth.middleware.bearer_auth")  # whoever made a user imported it
+        if user is not None and bearer is not None and isinstance(user, bearer.AuthenticatedUser):
+            from mrtr_tools.server.principals import principal_of
+
+            return partial(principal_of, user.access_token, self._principal or "subject")
+        if self._principal is None:
+            return nobody
+        _log.error("principal= is given, and no middleware around the application says who is calling")
+        raise Refused.as_json(500, Rejected(INTERNAL_ERROR, "Internal error"))
+
+
+def _json(answer: Answer) -> Response:
+    return Response(answer.status, answer.body, (TYPE,))
+
+
+def _path(scope: Message) -> str:
+    """The path below where the application is mounted."""
+    path, root = scope["path"], scope.get("root_path", "")
+    return path[len(root) :] if root and path.startswith(f"{root}/") else path
+
+
+def _accepts(accept: bytes) -> bool:
+    """Whether a client takes both kinds of answers, as the protocol wants it to."""
+    if accept == BOTH:
+        return True
+    types = {part.partition(b";")[0].strip().lower() for part in accept.split(b",")}
+    return not (types.isdisjoint(TAKE_JSON) or types.isdisjoint(TAKE_STREAM))
+
+
+async def _read(receive: Receive, gate: Gate) -> bytes | bytearray:
+    """The body of a request.
+
+    Raises:
+        Gone: the client hung up before all of it was there.
+        Refused: it is too long.
+    """
+    body: bytes | bytearray = b""
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            raise Gone
+        chunk = message.get("body", b"")
+        if len(body) + len(chunk) > gate.limit:
+            raise gate.too_long()
+        more = message.get("more_body", False)
+        if not body and not more:
+            return chunk
+        body = bytearray(body) if isinstance(body, bytes) else body
+        body += chunk
+        if not more:
+            return body
+
+
+def _check_id(message: object) -> None:
+    """Refuse a message for the SDK whose id is none of ours.
+
+    Raises:
+        Rejected: it is too long, or no id at all.
+    """
+    if isinstance(message, dict):
+        fields = cast("dict[str, object]", message)
+        if "id" in fields and not is_id(fields["id"]):
+            raise Rejected(INVALID_REQUEST, NO_MESSAGE)
