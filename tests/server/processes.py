@@ -5,8 +5,9 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from mcp import StdioServerParameters
@@ -27,10 +28,25 @@ def stdio(toolbox: str, **more: str) -> StdioServerParameters:
     return StdioServerParameters(command=sys.executable, args=[SERVE, "stdio", toolbox], env=environment(more))
 
 
+@dataclass(frozen=True)
+class Served:
+    """A server over HTTP in a process of its own."""
+
+    url: str
+    process: subprocess.Popen[str]
+
+
 @contextmanager
 def http(toolbox: str, **more: str) -> Iterator[str]:
     """Run `serve.py` over HTTP in a process of its own; gives the URL of its endpoint."""
-    command = [sys.executable, SERVE, "http", toolbox]
+    with serving([SERVE, "http", toolbox], **more) as served:
+        yield served.url
+
+
+@contextmanager
+def serving(program: Sequence[str], **more: str) -> Iterator[Served]:
+    """Run a Python program that serves over HTTP with uvicorn, with more in its environment."""
+    command = [sys.executable, *program]
     process = subprocess.Popen(
         command, env=environment(more), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     )
@@ -52,7 +68,7 @@ def http(toolbox: str, **more: str) -> Iterator[str]:
     try:
         assert ready.wait(SECONDS)
         assert found, "".join(told)
-        yield f"{found[0]}/mcp"
+        yield Served(f"{found[0]}/mcp", process)
     finally:
         process.terminate()
         process.wait(SECONDS)
