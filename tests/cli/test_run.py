@@ -116,6 +116,7 @@ def test_under_stdio_nothing_but_messages_is_on_stdout_whatever_the_file_prints(
 
 
 def test_over_http_on_this_machine_a_key_is_made_and_one_line_says_so(desk):
+    """Security 13."""
     warnings = [line for line in desk.said if line.startswith("Warning: no keys given, so one was made")]
 
     assert len(warnings) == 1
@@ -123,6 +124,7 @@ def test_over_http_on_this_machine_a_key_is_made_and_one_line_says_so(desk):
 
 
 def test_other_machines_are_served_only_with_keys_and_a_name_for_this_one(command, monkeypatch):
+    """Security 13."""
     done = command("run", DESK, "--http", "--host", "0.0.0.0")
 
     assert done.returncode == 2
@@ -167,3 +169,29 @@ def test_without_the_extra_one_line_says_what_to_install():
 
 def test_the_version_is_shown(command):
     assert command("--version").stdout.startswith("mrtr-tools")
+
+
+CRASH = """
+from mrtr_tools.cli import run
+from mrtr_tools.cli.app import app
+
+
+def crash(file):
+    key = "mrtr1_" + "x" * 43
+    raise RuntimeError("broken")
+
+
+run._keys = crash
+app(["run", "tools.py"])
+"""
+
+
+def test_a_crash_of_the_command_line_shows_no_values():
+    """Security 11: what stands in its variables may be keys or answers."""
+    shown = environment(PYTHONPATH=str(ROOT))
+    command = [sys.executable, "-c", CRASH]
+    done = subprocess.run(command, env=shown, capture_output=True, text=True, timeout=TIMEOUT, check=False)
+
+    assert done.returncode == 1
+    assert "RuntimeError: broken" in done.stderr
+    assert "xxx" not in done.stderr
