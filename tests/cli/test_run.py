@@ -156,21 +156,6 @@ def test_keygen_prints_a_key_alone_and_how_to_use_it_beside(run):
     assert done.stdout.strip() not in done.stderr
 
 
-def test_without_the_extra_one_line_says_what_to_install():
-    hidden = "import sys; sys.modules['questionary'] = None; from mrtr_tools.cli import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", hidden, "--version"], cwd=ROOT, env=environment(), capture_output=True,
-        encoding="utf-8", timeout=TIMEOUT, check=False,
-    )  # fmt: skip
-
-    assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == 'The command line is not installed. Install it with: pip install "mrtr-tools[cli]"\n'
-
-
-def test_the_version_is_shown(command):
-    assert command("--version").stdout.startswith("mrtr-tools")
-
-
 CRASH = """
 from mrtr_tools.cli import run
 from mrtr_tools.cli.app import app
@@ -195,3 +180,18 @@ def test_a_crash_of_the_command_line_shows_no_values():
     assert done.returncode == 1
     assert "RuntimeError: broken" in done.stderr
     assert "xxx" not in done.stderr
+
+
+def test_without_the_extra_one_line_says_what_to_install():
+    hidden = "import sys; sys.modules['questionary'] = None; from mrtr_tools.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", hidden, "--version"], cwd=ROOT, env=environment(), capture_output=True,
+        encoding="utf-8", timeout=TIMEOUT, check=False,
+    )  # fmt: skip
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == 'The command line is not installed. Install it with: pip install "mrtr-tools[cli]"\n'
+
+
+def test_the_version_is_shown(command):
+    assert command("--version").stdout.startswith("mrtr-tools")

@@ -23,8 +23,15 @@ def environment(more: Mapping[str, str]) -> dict[str, str]:
     return {**kept, "PYTHONPATH": str(ROOT), **more}
 
 
+def peak_memory(pid: int) -> int:
+    """The most that a process has held in memory so far, in KiB."""
+    found = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+    assert found
+    return int(found[1])
+
+
 def stdio(toolbox: str, **more: str) -> StdioServerParameters:
-    """How a client starts `serve.py` over stdio; `toolbox` is a module that holds one."""
+    """How a client starts `serve.py` over stdio; `toolbox` is a module that holds one, or ``module:name``."""
     return StdioServerParameters(command=sys.executable, args=[SERVE, "stdio", toolbox], env=environment(more))
 
 
@@ -39,8 +46,15 @@ class Served:
 @contextmanager
 def http(toolbox: str, **more: str) -> Iterator[str]:
     """Run `serve.py` over HTTP in a process of its own; gives the URL of its endpoint."""
-    with serving([SERVE, "http", toolbox], **more) as served:
+    with http_process(toolbox, **more) as served:
         yield served.url
+
+
+@contextmanager
+def http_process(toolbox: str, **more: str) -> Iterator[Served]:
+    """The same, with the process."""
+    with serving([SERVE, "http", toolbox], **more) as served:
+        yield served
 
 
 @contextmanager
