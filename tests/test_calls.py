@@ -70,6 +70,7 @@ def test_different_spellings_of_the_same_arguments_have_one_digest(one, other):
         ({"a": 1.5}, {"a": 1}),
         ({"a": {"b": 1}}, {"a.b": 1}),
         ({"id": 7960607143101464576}, {"id": 7960607143101464577}),
+        ({"id": 2**53}, {"id": float(2**53)}),
     ],
 )
 def test_different_arguments_have_different_digests(one, other):
