@@ -1,5 +1,7 @@
 """Attacks on whole conversations: consent that expired or was for another build, restarts, and states of others."""
 
+from typing import Any
+
 import pytest
 
 from mrtr_tools import AskAgain, Context, Toolbox, confirm, needs_input, then
@@ -142,7 +144,7 @@ def test_answers_that_come_with_an_old_state_are_no_cold_answers() -> None:
         def pair(first: str, second: str = "") -> str:
             return f"{first} {second}"
 
-        texts = {"first": "First?"} | ({"second": "Second?"} if version else {})
+        texts: Any = {"first": "First?"} | ({"second": "Second?"} if version else {})
         toolbox.tool(cold_answers=True, version=version)(needs_input(**texts)(pair))
         return toolbox
 
