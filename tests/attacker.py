@@ -49,14 +49,16 @@ class Server:
         state: str | None = None,
         principal: str | None = None,
         capabilities: Mapping[str, Any] = FORMS,
+        method: str = "tools/call",
         **responses: Any,
     ) -> Reply:
-        """One request, through text as it would be."""
-        params = {"name": tool, "arguments": arguments, "requestState": state, "inputResponses": responses}
+        """One request, through text as it would be; `tool` may be a prompt or a URI, with its `method`."""
+        named = "uri" if method == "resources/read" else "name"
+        params = {named: tool, "arguments": arguments, "requestState": state, "inputResponses": responses}
         params = json.loads(json.dumps(params))
 
         async def serve() -> Reply:
-            call = Call.read(params, client=Client(capabilities), principal=principal)
+            call = Call.read(params, client=Client(capabilities), principal=principal, method=method)
             return await handle_call(self.toolbox, call, self.signer, self._note)
 
         return anyio.run(serve)

@@ -52,6 +52,7 @@ def test_the_digest_is_the_same_however_a_client_writes_the_values(arguments):
     ],
 )
 def test_different_spellings_of_the_same_arguments_have_one_digest(one, other):
+    """Security 18."""
     assert arguments_digest(one) == arguments_digest(other)
 
 
@@ -69,15 +70,17 @@ def test_different_spellings_of_the_same_arguments_have_one_digest(one, other):
         ({"a": 1.5}, {"a": 1}),
         ({"a": {"b": 1}}, {"a.b": 1}),
         ({"id": 7960607143101464576}, {"id": 7960607143101464577}),
+        ({"id": 2**53}, {"id": float(2**53)}),
     ],
 )
 def test_different_arguments_have_different_digests(one, other):
-    """Reported as anthropics/claude-code#78762; text is taken as it is, without Unicode normalisation."""
+    """Security 18. Reported as anthropics/claude-code#78762; text is taken as it is, without Unicode normalisation."""
     assert arguments_digest(one) != arguments_digest(other)
 
 
 @pytest.mark.parametrize("number", [float("inf"), float("-inf"), float("nan"), json.loads("1e400")])
 def test_a_number_that_is_not_finite_is_refused(number):
+    """Security 18."""
     shapes: list[Any] = [{"a": number}, {"a": [{"b": number}]}]
     for arguments in shapes:
         with pytest.raises(InvalidParams, match="not finite"):
@@ -112,7 +115,7 @@ def test_arguments_may_hold_20000_values_and_no_more(arguments: dict[str, Any]):
 
 @pytest.mark.parametrize("arguments", [{"\ud800": 1}, {"a": "\udfff"}, {"a": [{"b\ud800": 1}]}])
 def test_half_a_surrogate_pair_is_refused(arguments: Any):
-    """One of the JSON readers takes it and the other does not; every adapter refuses it alike."""
+    """Security 18: one of the JSON readers takes it and the other does not; every adapter refuses it alike."""
     with pytest.raises(InvalidParams, match="no Unicode"):
         arguments_digest(arguments)
 

@@ -118,6 +118,14 @@ def test_a_long_uri_costs_no_more_than_reading_it():
     assert template.match("n://" + "-" * 1_000_000 + "/-x/" + "-" * 1_000_000) is None
 
 
+def test_a_uri_has_at_most_2048_characters():
+    """Security 21: a name in it has no bound of its own."""
+    template = UriTemplate("n://{a}")
+
+    assert template.match("n://" + "x" * 2044) == {"a": "x" * 2044}
+    assert template.match("n://" + "x" * 2045) is None
+
+
 # Finding
 
 

@@ -26,11 +26,17 @@ PYTHON = [code for language, code in BLOCKS if language == "python"]
 PROGRAMS = [code for code in PYTHON if "Toolbox(" in code]  # the others go on with what stands before them
 FRAGMENTS = [code for code in PYTHON if code not in PROGRAMS]
 
-WITH_THE_SDK = {"add_to_your_server"}  # this one is about a server of the SDK
+WITH_THE_SDK = {"add_to_your_server", "bind_to_the_user"}  # these are about a server of the SDK
+STARTS = {  # the others serve over stdio
+    "add_to_your_server": "server.run()",
+    "bind_to_the_user": 'server.run("streamable-http", port=int(os.environ.get("PORT", "8000")))',
+    "rotate_keys": 'run_http(toolbox, port=int(os.environ.get("PORT", "8000")), keys=keys_from_file("keys"))',
+}
 
 PUBLIC = {
     "mrtr_tools": set(mrtr_tools.__all__),
     "mrtr_tools.content": {"Audio", "Embedded", "Image"},
+    "mrtr_tools.keys": {"generate_key", "keys_from_file"},  # a recipe's test makes its own keys
     "mrtr_tools.server": {"run_stdio", "run_http", "http_app", "attach"},
     "mrtr_tools.testing": {"Conversation", "Player", "in_turn"},
 }
@@ -93,7 +99,7 @@ def test_each_recipe_says_what_it_shows_how_to_run_it_and_starts_by_itself(name)
     assert re.search(rf"mrtr-tools \w+ cookbook/{name}\.py", module.__doc__)
     assert isinstance(module.toolbox, Toolbox)
     last = source.rstrip().partition('if __name__ == "__main__":\n')[2].splitlines()
-    assert last[-1] == ("    server.run()" if name in WITH_THE_SDK else "    run_stdio(toolbox)")
+    assert last[-1] == f"    {STARTS.get(name, 'run_stdio(toolbox)')}"
 
 
 # The README

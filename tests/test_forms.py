@@ -470,6 +470,7 @@ def test_every_trouble_of_a_model_is_told_at_once() -> None:
 
 
 def test_what_an_authors_validator_says_is_told_on_one_line() -> None:
+    """Security 6."""
     with pytest.raises(Misfit, match=r"^seven guests\\nbring bad luck$"):
         form(Trip).read({"fullName": "Ada", "guests": 7})
 

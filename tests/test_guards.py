@@ -1,11 +1,12 @@
 """Arguments that cost far more to read than they take room."""
 
+import json
 from decimal import Decimal
 from enum import IntEnum
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, Json
 
 from mrtr_tools.arguments import Given
 from mrtr_tools.errors import InvalidArguments
@@ -71,6 +72,8 @@ def test_an_ordinary_decimal_argument_is_taken(number: str):
         (Price, {"amount": "1e3000000"}),
         (list[Price], [{"amount": "1"}, {"amount": "1e3000000"}]),
         (tuple[int, Price], [1, {"amount": "1e3000000"}]),
+        (Json[list[Decimal]], '["1", "1e3000000"]'),
+        (Json[Decimal], '"1e3000000"'),
     ],
     ids=str,
 )
@@ -99,6 +102,7 @@ COLLIDING = [number * (2**61 - 1) for number in range(1001)]
         (dict[Size, str], {str(number): "" for number in COLLIDING}),
         (list[set[int]], [[1], COLLIDING]),
         (set[int] | None, COLLIDING),
+        (Json[set[int]], json.dumps(COLLIDING)),
     ],
     ids=str,
 )

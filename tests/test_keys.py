@@ -258,7 +258,7 @@ def test_reading_the_environment_removes_the_variable(monkeypatch):
 
 @pytest.mark.parametrize("text", ["", " ", f"{ONE},", f",{ONE}", ONE[:-1], f"{ONE},{ONE}", f"{ONE} {TWO}"])
 def test_a_variable_that_cannot_be_read_is_an_error_and_removed_all_the_same(text):
-    """Rules 11 and 14: ``"".split(",")`` is one empty key."""
+    """Security 11, 14: ``"".split(",")`` is one empty key."""
     environ = {VARIABLE: text}
     with pytest.raises(InvalidKey, match=VARIABLE):
         keys_from_environment(environ)

@@ -13,6 +13,8 @@ def box():
 
 
 def test_names_of_tools_steps_and_aliases_are_unique(box):
+    """Security 7: an alias that another step has would lead its calls to the wrong one."""
+
     @box.tool
     def work() -> str: ...
 
@@ -57,6 +59,7 @@ def test_a_definition_that_was_refused_leaves_nothing_behind(box):
 
 @pytest.mark.parametrize("aliases", ["old", ("work",), ("a", "a"), ("a b",), ("",), (3,)])
 def test_aliases_that_are_no_names_are_refused(box, aliases):
+    """Security 7."""
     with refused("alias"):
 
         @box.step(aliases=aliases)

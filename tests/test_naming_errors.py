@@ -62,7 +62,7 @@ def box():
     ],
 )
 def test_a_text_that_names_what_is_not_known_by_then_is_refused(box, text, words):
-    """Promise 2; Security 6."""
+    """Promise 2; Security 6, 22."""
     with refused("rename", "'login'", *words):
 
         @box.tool

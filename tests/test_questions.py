@@ -175,9 +175,12 @@ def test_a_message_that_is_an_object_is_sent_as_it_is():
 
 def test_what_fills_the_text_to_a_model_is_cut_and_escaped():
     """Security 6: like the text to a person."""
-    question = Draft.of(Sample("Sum up: {text}"), None).question({"text": "a\nb\u202e" + "x" * 300})
+    asked = Sample(["Sum up: {text}", "In short: {text}"], system_prompt="You know {text}")
+    question = Draft.of(asked, None).question({"text": "a\nb\u202e" + "x" * 300})
+    filled = r"a\nb\u202e" + "x" * 189 + "…"
 
-    assert question.params["messages"] == [said("Sum up: " + r"a\nb\u202e" + "x" * 189 + "…")]
+    assert question.params["messages"] == [said(f"Sum up: {filled}"), said(f"In short: {filled}")]
+    assert question.params["systemPrompt"] == f"You know {filled}"
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,7 @@ def test_promise_8_arguments_that_mean_the_same_still_fit(source: str, text: str
     ids=["another type", "one more that is required", "cents instead of euros"],
 )
 def test_arguments_that_mean_something_else_no_longer_fit(source: str):
+    """Security 2: the approval was for what they meant."""
     machine = begin(ordered(FIRST), "order", {"item": "tea", "count": 2})
     play(machine)
     assert refused(machine, {"ok": YES}, toolbox=ordered(source)).data == {"reason": "no_longer_fits"}
@@ -73,6 +74,7 @@ def priced(currency: str) -> Toolbox:
 
 
 def test_a_default_that_another_build_changed_stays_what_was_shown():
+    """Security 2."""
     machine = begin(priced("USD"), "pay", {"amount": 5})
     assert message(machine, "ok") == "Pay 5 USD?"
     machine = again(machine, {}, toolbox=priced("EUR"))
@@ -232,6 +234,7 @@ def end(currency: str, note: str = {of_step!r}) -> str:
 
 
 def test_a_default_that_was_handed_on_unchanged_stays_what_was_shown():
+    """Security 2."""
     machine = begin(spending("USD"), "start")
     play(machine)
     assert machine.progress.same == ["currency"]
@@ -239,6 +242,7 @@ def test_a_default_that_was_handed_on_unchanged_stays_what_was_shown():
 
 
 def test_a_default_of_a_step_that_another_build_changed_stays_what_was_shown():
+    """Security 2."""
     machine = begin(spending("USD", of_step="cheap"), "start")
     assert message(machine, "ok") == "USD cheap?"
     assert result(again(machine, {"ok": YES}, toolbox=spending("USD", of_step="dear"))) == "USD cheap"

@@ -132,6 +132,7 @@ def test_the_function_of_an_input_runs_again_and_the_key_of_its_question_moves_o
 
 
 def test_the_function_of_an_input_that_makes_the_value_itself_runs_again_and_the_yes_beside_it_is_asked_again():
+    """Security 1."""
     toolbox, prices = Toolbox("t"), iter([100, 90])
 
     @toolbox.tool
@@ -149,7 +150,7 @@ def test_the_function_of_an_input_that_makes_the_value_itself_runs_again_and_the
 
 
 def test_a_yes_beside_what_is_asked_again_is_asked_again_after_it():
-    """It was given to what stood with it on the form, and that is gone."""
+    """Security 1: it was given to what stood with it on the form, and that is gone."""
     toolbox, sent = Toolbox("t"), list[str]()
 
     @toolbox.tool

@@ -27,6 +27,7 @@ def asking(**options: Any) -> Toolbox:
 
 @pytest.mark.parametrize(("options", "limit"), [({}, 10), ({"max_rounds": 3}, 3), ({"max_rounds": 25}, 25)], ids=str)
 def test_promise_7_a_call_asks_so_often_and_no_more_and_the_error_names_the_step(options: dict[str, int], limit: int):
+    """Security 21."""
     machine = begin(asking(**options), "start", {"times": limit + 1})
     for _ in range(limit):
         (key,) = asked(machine)

@@ -25,6 +25,7 @@ def test_promise_5_an_answer_that_does_not_fit_is_asked_again_with_the_reason_un
 
 
 def test_promise_5_after_three_misfits_the_next_one_is_a_readable_tool_error():
+    """Security 21."""
     machine = begin(trip(), "plan")
     play(machine)
     machine = again(machine, {"day": ANSWERS["day"], "name": ANSWERS["name"]})

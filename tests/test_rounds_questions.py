@@ -40,6 +40,7 @@ OTHER_BUILDS = {
 @pytest.mark.parametrize("build", OTHER_BUILDS.values(), ids=list(OTHER_BUILDS))
 @pytest.mark.parametrize("response", [accept(name="Ann"), DECLINE, CANCEL, accept(name=7)], ids=str)
 def test_promise_4_a_question_that_changed_while_it_was_open_is_asked_again(build: Toolbox, response: Any):
+    """Security 1."""
     machine = begin(greeting("Who?"), "greet")
     play(machine)
     machine = again(machine, {"name": response}, toolbox=build)

@@ -27,7 +27,7 @@ def accounts(other: str, wording: str = "Your {name} account?") -> Toolbox:
 
 
 def test_promise_8_a_kept_answer_under_a_question_that_still_stands_survives_another_build():
-    """SEP-2322's first use case: GitHub and Google become GitHub and Microsoft while the person is typing."""
+    """Security 8: SEP-2322's first use case, in which Google becomes Microsoft while the person is typing."""
     machine = begin(accounts("google_login"), "link")
     assert asked(machine) == ["github_login", "google_login"]
     play(machine := again(machine, {"github_login": accept(github_login="octocat")}))

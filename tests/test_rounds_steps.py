@@ -89,6 +89,7 @@ def keyed() -> tuple[Toolbox, list[str]]:
 
 
 def test_promise_1_the_key_is_call_id_then_n_then_place():
+    """Security 5."""
     toolbox, keys = keyed()
     machine = begin(toolbox, "start")
     play(machine)
@@ -98,6 +99,7 @@ def test_promise_1_the_key_is_call_id_then_n_then_place():
 
 
 def test_promise_1_input_functions_have_keys_of_their_own_and_ask_again_counts():
+    """Security 5."""
     toolbox, keys = keyed()
     machine = begin(toolbox, "inputs")
     play(machine)
@@ -113,6 +115,7 @@ def test_promise_1_input_functions_have_keys_of_their_own_and_ask_again_counts()
 
 
 def test_promise_1_no_two_runs_of_a_loop_have_the_same_key():
+    """Security 5."""
     toolbox, keys = Toolbox("t"), []
 
     @toolbox.tool
@@ -129,6 +132,7 @@ def test_promise_1_no_two_runs_of_a_loop_have_the_same_key():
 
 
 def test_promise_1_two_calls_share_no_key():
+    """Security 5."""
     toolbox, keys = keyed()
     play(begin(toolbox, "start"))
     play(begin(toolbox, "start"))

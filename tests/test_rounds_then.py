@@ -143,6 +143,7 @@ def test_a_step_that_hands_on_what_its_template_shows_acts_on_what_was_shown():
 
 
 def test_cold_answers_are_only_for_the_tools_own_questions_not_for_those_of_a_later_step():
+    """Security 9."""
     toolbox = Toolbox("t")
 
     @toolbox.tool(cold_answers=True)

@@ -24,6 +24,7 @@ def asking(ran: list[str] | None = None, version: int = 0, **groups: Any) -> Too
 def test_promise_8_before_anything_ran_it_is_as_if_neither_state_nor_answers_had_come(
     how: dict[str, Any], version: int
 ):
+    """Security 3, 8."""
     toolbox = asking(version=version)
     first = begin(asking(), "go", {"city": "Rome"})
     play(first)
@@ -59,6 +60,8 @@ def test_promise_8_a_condition_is_no_function_that_ran():
 @pytest.mark.parametrize("how", [{"expired": True}, {"toolbox": "another version"}], ids=["expired", "another version"])
 @pytest.mark.parametrize("what", ["a body", "an input function"])
 def test_promise_8_after_a_function_ran_it_is_an_error_that_says_why(how: dict[str, Any], what: str):
+    """Security 8."""
+
     def build(version: int = 0) -> Toolbox:
         toolbox = Toolbox("t")
 

@@ -1,8 +1,10 @@
 """Attacks on whole conversations: consent that expired or was for another build, restarts, and states of others."""
 
+from typing import Any
+
 import pytest
 
-from mrtr_tools import Context, Toolbox, confirm, needs_input, then
+from mrtr_tools import AskAgain, Context, Toolbox, confirm, needs_input, then
 from mrtr_tools.errors import InvalidState
 from tests.attacker import Clock, Server
 from tests.wire_by_hand import accept
@@ -133,6 +135,44 @@ def test_after_a_restart_no_earlier_answer_survives() -> None:
     assert list(again.requests) == ["first-2", "second-2"]
 
 
+def test_answers_that_come_with_an_old_state_are_no_cold_answers() -> None:
+    """Security 8, 9: the state was of another version; what came with it is not taken to questions that are new."""
+
+    def build(version: int) -> Toolbox:
+        toolbox = Toolbox("pair")
+
+        def pair(first: str, second: str = "") -> str:
+            return f"{first} {second}"
+
+        texts: Any = {"first": "First?"} | ({"second": "Second?"} if version else {})
+        toolbox.tool(cold_answers=True, version=version)(needs_input(**texts)(pair))
+        return toolbox
+
+    old, new = Server(build(0)), Server(build(1))
+    asked = old.ask("pair", first="unreadable")
+    answers = {"first": accept(first="a"), "second": accept(second="b")}
+
+    again = new.ask("pair", state=asked.state, **answers)
+
+    assert list(again.requests) == ["first-2", "second"]
+    assert new.end("pair", **answers).value == "a b"
+
+
+def test_a_call_that_grew_too_old_begins_anew_and_can_be_finished() -> None:
+    """Security 7, 8: where nothing has run, its age counts from the new beginning."""
+    server, _ = flights(ttl=600, max_age=1000)
+    asked = server.ask("fly", ROME)
+    for _ in range(2):
+        server.clock.now += 500
+        asked = server.ask("fly", ROME, state=asked.state)
+    server.clock.now += 100
+
+    again = server.ask("fly", ROME, state=asked.state, ok=YES)
+
+    assert list(again.requests) == ["ok-2"]
+    assert server.end("fly", ROME, state=again.state, **{"ok-2": YES}).value == "flown to Rome"
+
+
 def test_a_call_cannot_be_kept_alive_by_never_answering() -> None:
     """Security 7: each unanswered round gets a fresh state, and none outlives the age of the call."""
     server, bought = flights(ttl=600, max_age=1000)
@@ -146,7 +186,7 @@ def test_a_call_cannot_be_kept_alive_by_never_answering() -> None:
     assert bought == []
 
 
-# Rules 5 and 7: old states, and states of others
+# Security 5, 7: old states, and states of others
 
 
 def payments(*, gate: bool = False, version: int = 0, alias: bool = False) -> Toolbox:
@@ -191,6 +231,35 @@ def test_a_raised_version_takes_no_older_state() -> None:
     assert old.ran == new.ran == ["pay"]
 
 
+@pytest.mark.parametrize(("method", "target"), [("prompts/get", "greeting"), ("resources/read", "letters://1")])
+def test_a_raised_version_of_a_prompt_or_resource_takes_no_older_state(method: str, target: str) -> None:
+    """Security 7."""
+
+    def build(version: int) -> Toolbox:
+        toolbox = Toolbox("letters")
+
+        @toolbox.prompt(version=version)
+        def greeting() -> str:
+            return then(greet)
+
+        @toolbox.resource("letters://1", version=version)
+        def letter() -> str:
+            return then(greet)
+
+        @toolbox.step
+        @needs_input(who="Whom do we greet?")
+        def greet(who: str) -> str:
+            return f"Dear {who}"
+
+        return toolbox
+
+    old, new = Server(build(0)), Server(build(1))
+    state = old.ask(target, method=method).state
+
+    assert new.refuse(target, method=method, state=state).data == {"reason": "no_longer_fits"}
+    assert old.end(target, method=method, state=state, who=accept(who="Ada")).value == "Dear Ada"
+
+
 def test_a_renamed_step_is_found_by_its_alias_and_its_question_still_stands() -> None:
     """Security 7: without the alias the state no longer fits, and never leads to a wrong step.
 
@@ -203,7 +272,7 @@ def test_a_renamed_step_is_found_by_its_alias_and_its_question_still_stands() ->
 
 @pytest.mark.parametrize("principal", ["mallory", None, "alice ", "ALICE", ""])
 def test_nobody_can_say_yes_to_the_question_of_somebody_else(principal: str | None) -> None:
-    """Rules 8 and 12: the state is bound to who began the call."""
+    """Security 8, 12: the state is bound to who began the call."""
     server, bought = flights()
     asked = server.ask("fly", ROME, principal="alice")
 
@@ -222,3 +291,35 @@ def test_a_fork_has_the_same_call_id_and_the_same_idempotency_key() -> None:
 
     assert len(bought) == 3
     assert len(set(bought)) == 1
+
+
+def test_the_idempotency_key_is_the_same_only_after_equally_many_steps_and_questions_again() -> None:
+    """Security 5: what a fork does on another way to the same step has another key, although it is the same call."""
+    bought: list[str] = []
+    toolbox = Toolbox("shop")
+
+    @toolbox.tool
+    @needs_input(size="Which size?")
+    def choose(size: str) -> str:
+        if size == "XL":
+            raise AskAgain(size="There is no XL.")
+        return then(look, size=size) if size == "L" else then(buy, size=size)
+
+    @toolbox.step
+    def look(size: str) -> str:
+        return then(buy, size=size)
+
+    @toolbox.step
+    def buy(size: str, ctx: Context) -> str:
+        bought.append(ctx.idempotency_key)
+        return size
+
+    server = Server(toolbox)
+    asked = server.ask("choose")
+    for size in ("S", "M", "L"):
+        server.end("choose", state=asked.state, size=accept(size=size))
+    again = server.ask("choose", state=asked.state, size=accept(size="XL"))
+    server.end("choose", state=again.state, **{"size-2": accept(size="S")})
+
+    call = bought[0].partition(":")[0]
+    assert bought == [f"{call}:1:buy", f"{call}:1:buy", f"{call}:2:buy", f"{call}:2:buy"]

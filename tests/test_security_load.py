@@ -168,7 +168,7 @@ def test_arguments_just_deep_enough_are_taken() -> None:
 
 @pytest.mark.parametrize("number", [float("nan"), float("inf"), float("-inf")])
 def test_numbers_that_are_none_are_refused(number: float) -> None:
-    """Rules 18 and 21: wherever they stand in the arguments."""
+    """Security 18, 21: wherever they stand in the arguments."""
     server = asking(str)
 
     with pytest.raises(InvalidParams):

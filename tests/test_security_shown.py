@@ -224,6 +224,36 @@ def test_a_value_that_the_same_function_made_is_kept() -> None:
     assert server.ran == ["buy"]
 
 
+@pytest.mark.parametrize("day", ["mon", "tue"], ids=["the same answer", "another"])
+def test_what_was_made_of_an_answer_that_is_asked_again_is_made_again(day: str) -> None:
+    """Security 1: what was found for the old answer is no longer what the person thinks of, not even for the same."""
+    toolbox = Toolbox("fares")
+    fares = iter([100, 120])
+
+    def fare(day: str) -> int:
+        return next(fares)
+
+    @toolbox.tool
+    @needs_input(day="Which day?")
+    @needs_input(fare=fare)
+    @needs_input(ok=confirm("Fly for {fare}?"))
+    def fly(day: str, fare: int) -> str:
+        if fare == 100:
+            raise AskAgain(day="That fare has gone.")
+        return f"{day} for {fare}"
+
+    server = Server(toolbox)
+    asked = server.ask("fly")
+    asked = server.ask("fly", state=asked.state, day=accept(day="mon"))
+    again = server.ask("fly", state=asked.state, ok=YES)
+
+    sure = server.ask("fly", state=again.state, **{"day-2": accept(day=day)})
+
+    assert message(sure, "ok-2") == "Fly for 120?"
+    assert server.ran == ["fare", "fly", "fare"]
+    assert server.end("fly", state=sure.state, **{"ok-2": YES}).value == f"{day} for 120"
+
+
 @pytest.mark.parametrize("early", [True, False], ids=["given before", "given with the new day"])
 def test_a_yes_below_an_answer_that_is_asked_again_is_given_again(early: bool) -> None:
     """Security 1: whoever said yes had the old day in mind, although the text does not name it."""
@@ -360,6 +390,30 @@ def test_a_question_that_was_taken_back_comes_under_another_key() -> None:
     again = server.ask("enter", state=without.state, ok=YES, name=NAME)
 
     assert (list(again.requests), server.ran) == (["ok-2"], [])
+
+
+def test_a_question_that_is_open_when_the_call_goes_on_lends_its_key_to_no_other() -> None:
+    """Security 3: nobody needs to be asked about the first file any more, and a yes to it may be on its way."""
+    toolbox, precious = Toolbox("files"), {"a", "b"}
+
+    @toolbox.tool
+    def clean() -> str:
+        return then(delete, path="a")
+
+    @toolbox.step
+    @needs_input(ok=confirm("Delete it?"), only_if=lambda path: path in precious)
+    def delete(path: str, ok: bool | Refused = True) -> str:
+        return then(delete, path="b") if path == "a" else "clean"
+
+    server = Server(toolbox)
+    asked = server.ask("clean")
+    assert list(asked.requests) == ["ok"]
+    precious.remove("a")
+
+    second = server.ask("clean", state=asked.state)
+
+    assert (list(second.requests), server.ran) == (["ok-2"], ["clean", "delete"])
+    assert list(server.ask("clean", state=second.state, ok=YES).requests) == ["ok-2"]
 
 
 # Security 7: a state is for the step it names, as a step

@@ -1,9 +1,10 @@
 """Attacks through texts: what arguments and answers do to the dialog that a person has to trust. Security 6."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
-from pydantic import BaseModel, field_validator
+from pydantic import BaseModel, create_model, field_validator
 
 from mrtr_tools import AskAgain, DefinitionError, Elicit, Toolbox, confirm, needs_input, then
 from tests.attacker import Server, form, message
@@ -224,3 +225,40 @@ def test_a_misfit_does_not_repeat_the_answer() -> None:
     again = server.ask("find", {"number": "LH1"}, state=asked.state, row=accept(row="VISIT evil.example"))
 
     assert message(again, "row") == "row must be a whole number.\nWhich row on LH1?"
+
+
+def test_what_is_wrong_with_a_long_form_is_told_on_one_line_of_bounded_length() -> None:
+    """Security 6: the question below it stays in sight."""
+    fields: Any = {f"field_number_{number}": (int, ...) for number in range(30)}
+    toolbox = Toolbox("t")
+
+    def fill(table: Any) -> str:
+        return "filled"
+
+    fill.__annotations__ = {"table": create_model("Table", **fields), "return": str}
+    toolbox.tool(needs_input(table="What are the numbers?")(fill))
+    server = Server(toolbox)
+    asked = server.ask("fill")
+
+    again = server.ask("fill", state=asked.state, table=accept(**dict.fromkeys(fields, "x")))
+    reason, question = message(again, "table").split("\n")
+
+    assert question == "What are the numbers?"
+    assert reason.startswith("field_number_0 must be a whole number. field_number_1 must be")
+    assert len(reason) == 500
+
+
+def test_the_names_in_an_error_about_arguments_are_shown_with_the_same_care() -> None:
+    """Security 6: the keys of an argument are the caller's; a person may read the error."""
+    toolbox = Toolbox("t")
+
+    @toolbox.tool
+    def order(sizes: dict[str, int]) -> str:
+        return "ordered"
+
+    done = Server(toolbox).end("order", {"sizes": {SPLIT + BIDI + "x" * 1000: "many"}})
+
+    assert done.is_error
+    assert str(done.value).startswith(r"Invalid arguments: sizes.Paris for 9 EUR?\n\nRefundable.")
+    assert unseen(str(done.value)) == []
+    assert len(str(done.value)) < 400

@@ -94,7 +94,7 @@ def sensible(key: str) -> Any:
 
 @given(MOVES)
 def test_nothing_is_deleted_but_what_was_shown_and_said_yes_to(moves: list[tuple[int, bool, dict[str, Any]]]) -> None:
-    """Rules 3, 5, 8 and 9: replays, forks, answers too early, too late, malformed and in advance."""
+    """Security 3, 5, 8, 9: replays, forks, answers too early, too late, malformed and in advance."""
     server = Server(toolbox)
     asked: list[InputRequired] = [server.ask("clean", {"paths": ["a", "b", "c"]})]
     agreed: set[str] = set()

@@ -135,7 +135,10 @@ def pinned():
 
 @pytest.mark.parametrize("token", [SEALED_TOKEN, PLAIN_TOKEN])
 def test_a_recorded_state_keeps_opening(token):
-    """Whoever changes the format on purpose raises `FORMAT`, says so in the changelog and records these two anew."""
+    """Security 15, 16: no key, no digest and no layout changes by itself.
+
+    Whoever changes the format on purpose raises `FORMAT`, says so in the changelog and records these two anew.
+    """
     before, key = pinned()
     assert signer(key, accept_unsealed=True).loads(token, CALL).progress == before
 
@@ -255,7 +258,7 @@ def test_what_is_no_text_is_refused_first(token):
 
 
 def test_what_is_longer_than_any_state_is_refused_before_it_is_decoded():
-    """Rules 8 and 17."""
+    """Security 8, 17."""
     assert reason(signer(), "é" * (MAX_TOKEN + 1)) == "length"
     assert reason(signer(), "é" * MAX_TOKEN) == "spelling"
 
@@ -277,7 +280,7 @@ def test_a_state_does_not_open_for_another_call(what, other, seal):
 
 @pytest.mark.parametrize("seal", [True, False])
 def test_a_state_does_not_open_for_another_audience_of_the_same_key(seal):
-    """Rules 8 and 16: staging and production with one key."""
+    """Security 8, 16: staging and production with one key."""
     shop, staging = signer(seal=seal), signer(seal=seal, audience="shop-staging")
     assert shop.key_id != staging.key_id
     assert reason(staging, shop.dumps(progress(), CALL)) == "unknown_key"
@@ -545,7 +548,7 @@ def test_two_keys_with_one_id_are_refused():
 
 @pytest.mark.parametrize("keys", [KEY, [], [""], [KEY, KEY], [TESTING_KEY], None])
 def test_bad_keys_are_refused_when_the_signer_is_made(keys):
-    """Rules 13 and 14."""
+    """Security 13, 14."""
     with pytest.raises(InvalidKey):
         StateSigner(keys, "shop")
 
@@ -607,7 +610,16 @@ def test_format_key_id_and_salt_are_under_the_seal_as_well():
 
 
 def test_sealed_and_unsealed_states_are_signed_by_different_keys():
-    """Security 16: relabelling one as the other breaks its signature."""
+    """Security 16: whoever gets the key of one form cannot sign the other."""
+    state = signer(accept_unsealed=True)
+    for token, form in ((state.dumps(progress(), CALL), PLAIN), (signer(seal=False).dumps(progress(), CALL), SEALED)):
+        body = token.split(".")[0]
+        signature = state._keys[form + bytes.fromhex(state.key_id)].signature(body.encode()).decode()
+        assert reason(state, f"{body}.{signature}") == "signature"
+
+
+def test_relabelling_a_sealed_state_breaks_its_signature():
+    """Security 16: and an unsealed one as well."""
     state = signer(accept_unsealed=True)
     for token, form in ((state.dumps(progress(), CALL), PLAIN), (signer(seal=False).dumps(progress(), CALL), SEALED)):
         body = base64.urlsafe_b64encode(form + unsealed(token)[1:]).rstrip(b"=").decode()
@@ -686,15 +698,16 @@ def test_the_budget_is_of_uncompressed_bytes_and_the_longest_state_opens(seal):
     assert len(token) <= MAX_TOKEN
     assert len(token) == MAX_TOKEN or not seal
     assert state.loads(token, CALL).progress == fits
-    with pytest.raises(StateTooLarge, match=f"has to carry {MAX_PAYLOAD + 1} bytes"):
-        state.dumps(progress(carried={"x": "e" * (room + 1)}), CALL)
+    for letters in ("e" * (room + 1), "é" * (room // 2) + "e" * (room % 2 + 1)):
+        with pytest.raises(StateTooLarge, match=f"has to carry {MAX_PAYLOAD + 1} bytes"):
+            state.dumps(progress(carried={"x": letters}), CALL)
 
 
 # What is shown
 
 
 def test_no_repr_and_no_error_shows_a_token_or_what_is_in_it():
-    """Rules 11 and 23."""
+    """Security 11, 23."""
     state = signer()
     token = state.dumps(progress(carried={"card": "needle"}), CALL)
     assert repr(state) == f"StateSigner(audience='shop', key_id={state.key_id!r})"

@@ -182,7 +182,7 @@ def test_the_price_that_was_shown_is_charged(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_choices_are_held_against_the_list_that_was_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reported as PrefectHQ/fastmcp#2471: the offered list is frozen in the state."""
+    """Security 1. Reported as PrefectHQ/fastmcp#2471: the offered list is frozen in the state."""
     monkeypatch.setattr(archive, "folders", {"reports": ["a.csv", "b.csv"]})
 
     async def conversation() -> Conversation:

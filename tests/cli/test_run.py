@@ -118,6 +118,7 @@ def test_under_stdio_nothing_but_messages_is_on_stdout_whatever_the_file_prints(
 
 
 def test_over_http_on_this_machine_a_key_is_made_and_one_line_says_so(desk):
+    """Security 13."""
     warnings = [line for line in desk.said if line.startswith("Warning: no keys given, so one was made")]
 
     assert len(warnings) == 1
@@ -145,6 +146,7 @@ def test_a_file_that_says_where_logs_go_is_heard(run, tmp_path, lines, is_told):
 
 
 def test_other_machines_are_served_only_with_keys_and_a_name_for_this_one(command, monkeypatch):
+    """Security 13."""
     done = command("run", DESK, "--http", "--host", "0.0.0.0")
 
     assert done.returncode == 2
@@ -174,6 +176,32 @@ def test_keygen_prints_a_key_alone_and_how_to_use_it_beside(run):
     assert len(done.stdout.split()) == 1
     assert "MRTR_TOOLS_KEYS" in done.stderr
     assert done.stdout.strip() not in done.stderr
+
+
+CRASH = """
+from mrtr_tools.cli import run
+from mrtr_tools.cli.app import app
+
+
+def crash(file):
+    key = "mrtr1_" + "x" * 43
+    raise RuntimeError("broken")
+
+
+run._keys = crash
+app(["run", "tools.py"])
+"""
+
+
+def test_a_crash_of_the_command_line_shows_no_values():
+    """Security 11: what stands in its variables may be keys or answers."""
+    shown = environment(PYTHONPATH=str(ROOT))
+    command = [sys.executable, "-c", CRASH]
+    done = subprocess.run(command, env=shown, capture_output=True, text=True, timeout=TIMEOUT, check=False)
+
+    assert done.returncode == 1
+    assert "RuntimeError: broken" in done.stderr
+    assert "xxx" not in done.stderr
 
 
 def test_without_the_extra_one_line_says_what_to_install():

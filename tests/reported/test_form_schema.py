@@ -74,7 +74,7 @@ def test_choices_of_run_time_are_frozen_for_one_and_for_many() -> None:
 
 
 def test_a_confirm_has_one_required_boolean() -> None:
-    """Reported as PrefectHQ/fastmcp#3910: never a form without properties."""
+    """Security 9. Reported as PrefectHQ/fastmcp#3910: never a form without properties."""
     toolbox = Toolbox("t")
 
     @toolbox.tool

@@ -1,7 +1,19 @@
-"""What others reported of this kind of software: size and limits."""
+"""What others reported of this kind of software: size and limits.
+
+Nothing of it is left out. What is said of bodies and lines that are too long is tested with real servers, in
+`tests/server/test_http.py` and `test_stdio.py`.
+"""
+
+import inspect
+import re
+from collections.abc import Callable
+
+import pytest
 
 from mrtr_tools import Toolbox, confirm, needs_input, then
-from mrtr_tools.state import MAX_PAYLOAD
+from mrtr_tools.server import http_app, run_http, run_stdio
+from mrtr_tools.server.run import MAX_REQUEST
+from mrtr_tools.state import MAX_PAYLOAD, MAX_TOKEN
 from tests.attacker import Server
 
 
@@ -21,7 +33,13 @@ def test_too_much_to_carry_is_refused_with_its_size_the_limit_and_the_biggest_pa
     done = Server(toolbox).end("start")
 
     assert done.is_error
-    assert all(part in str(done.value) for part in ("3145", str(MAX_PAYLOAD), "report"))
+    told = re.fullmatch(
+        rf"This call has to carry (\d+) bytes and may carry {MAX_PAYLOAD}; the largest: (.*)", str(done.value)
+    )
+    assert told is not None, done
+    assert 3 * 2**20 < int(told[1]) < 3 * 2**20 + 500
+    assert told[2].startswith("value report (3145730 bytes), ")
+    assert MAX_PAYLOAD <= 2**20 // 16
     assert "xxx" not in str(done.value)
 
 
@@ -74,3 +92,12 @@ def test_a_state_of_more_than_a_megabyte_is_refused_by_its_length() -> None:
         return "done"
 
     assert Server(toolbox).refuse("start", state="A" * 1_200_000).reason == "length"
+    assert MAX_TOKEN < MAX_REQUEST, "the longest state that can be genuine, and its call, fit into a body"
+
+
+@pytest.mark.parametrize("start", [run_stdio, run_http, http_app])
+def test_the_limit_of_a_message_is_the_same_wherever_it_comes_from(start: Callable[..., object]) -> None:
+    """Reported as ChronoAIProject/NyxID#1461: one number, one option, over HTTP and stdio."""
+    limit = inspect.signature(start).parameters["max_request"]
+
+    assert (limit.default, MAX_REQUEST) == (MAX_REQUEST, 1024 * 1024)

@@ -1,17 +1,24 @@
-"""What others reported of this kind of software: what is handed on comes back as it was, or is refused at its line."""
+"""What others reported of this kind of software: what is handed on comes back as it was, or is refused at its line.
+
+Nothing of it is left out but a linter that suggests texts for the ids of large things: there is none yet. Where the
+outcome that was asked for is the value itself and JSON does not tell it from another, it is refused here: a text that
+is also a UUID, a model that another member of its union takes, a member of an enum whose value is no text or number.
+"""
 
 import base64
 import math
+from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
 from enum import Enum, IntEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import pytest
-from pydantic import BaseModel, Field, Json, PlainSerializer
+from pydantic import BaseModel, ConfigDict, Field, Json, PlainSerializer
 
 from mrtr_tools import DefinitionError, Toolbox, confirm, needs_input, then
+from mrtr_tools.calls import Call
 from mrtr_tools.values import Codec
 from tests.attacker import Server
 from tests.wire_by_hand import accept
@@ -52,14 +59,25 @@ class Reading(BaseModel):
 
 
 @pytest.mark.parametrize("number", [math.inf, -math.inf, math.nan])
-@pytest.mark.parametrize("annotation", [float, Any, Reading, list[float], dict[str, Any]])
-def test_a_number_that_json_has_not_is_never_null(annotation: Any, number: float) -> None:
-    """Reported as pydantic/pydantic#7007: refused, with the name of the parameter."""
-    value = {Reading: Reading(x=number), list[float]: [number], dict[str, Any]: {"y": number}}.get(annotation, number)
+@pytest.mark.parametrize(
+    ("annotation", "wrapped", "place"),
+    [
+        (float, lambda number: number, "value "),
+        (Any, lambda number: number, "value "),
+        (Reading, lambda number: Reading(x=number), "value.x "),
+        (list[float], lambda number: [1.0, number], "value[1] "),
+        (dict[str, Any], lambda number: {"y": number}, "value[...] "),  # keys of a dict are data
+    ],
+    ids=["float", "anything", "model", "list", "dict"],
+)
+def test_a_number_that_json_has_not_is_never_null(
+    annotation: Any, wrapped: Callable[[float], Any], place: str, number: float
+) -> None:
+    """Reported as pydantic/pydantic#7007: refused, with the name of the parameter and the field."""
     refusals: list[str] = []
 
-    assert handed_on(annotation, value, refusals) == REFUSED
-    assert "'value'" in refusals[0]
+    assert handed_on(annotation, wrapped(number), refusals) == REFUSED
+    assert refusals[0].startswith(f"then(arrive): 'value': {place}")
 
 
 def test_a_decimal_is_the_same_decimal() -> None:
@@ -67,16 +85,23 @@ def test_a_decimal_is_the_same_decimal() -> None:
 
     Reported as pydantic/pydantic#7457.
     """
-    assert str(handed_on(Decimal, Decimal("1.10"))) == "1.10"
+    for digits in ("1.10", "0.00", "-1E+2", "12345678901234567890.12345678901234567890"):
+        arrived = handed_on(Decimal, Decimal(digits))
+        assert (type(arrived), str(arrived)) == (Decimal, digits)
+    assert handed_on(Any, Decimal("1.10")) == REFUSED
     assert handed_on(dict[str, Any], {"price": Decimal("1.10")}) == REFUSED
+    assert handed_on(dict[str, Decimal], {"price": Decimal("1.10")}) == {"price": Decimal("1.10")}
 
 
-@pytest.mark.parametrize("value", ["12345678-1234-5678-1234-567812345678", UUID(int=7), "no uuid"])
-def test_a_member_of_a_union_keeps_its_type_or_is_refused(value: object) -> None:
+@pytest.mark.parametrize("annotation", [UUID | str, str | UUID])
+def test_a_member_of_a_union_keeps_its_type_or_is_refused(annotation: Any) -> None:
     """Reported as pydantic/pydantic#7097: the text of a UUID is no UUID."""
-    arrived = handed_on(UUID | str, value)
+    refusals: list[str] = []
 
-    assert arrived == REFUSED or (type(arrived), arrived) == (type(value), value)
+    assert handed_on(annotation, UUID(int=7)) == UUID(int=7)
+    assert handed_on(annotation, "no uuid") == "no uuid"
+    assert handed_on(annotation, str(UUID(int=7)), refusals) == REFUSED
+    assert "is of type str and would come back as of type UUID" in refusals[0]
 
 
 class Base(BaseModel):
@@ -97,7 +122,14 @@ def test_a_subclass_is_never_trimmed(annotation: Any) -> None:
         handed_on(annotation, {list[Base]: [child], dict[str, Base]: {"a": child}}.get(annotation, child), refusals)
         == REFUSED
     )
-    assert "Child" in refusals[0]
+    assert "of type Child and would come back as of type Base" in refusals[0]
+
+
+def test_a_subclass_that_its_annotation_names_keeps_all_it_has() -> None:
+    """Reported as pydantic/pydantic#9378."""
+    arrived = handed_on(Child, Child(name="c", extra=1))
+
+    assert (type(arrived), arrived.extra) == (Child, 1)
 
 
 class TextVal(BaseModel):
@@ -108,24 +140,87 @@ class DateVal(BaseModel):
     v: date
 
 
-@pytest.mark.parametrize("annotation", [TextVal | DateVal, DateVal | TextVal])
-@pytest.mark.parametrize("value", [DateVal(v=date(2026, 7, 28)), TextVal(v="2026-07-28"), TextVal(v="x")])
-def test_a_model_of_a_union_is_never_taken_for_another(annotation: Any, value: BaseModel) -> None:
-    """Reported as pydantic/pydantic#11817: back as it was, or refused."""
-    arrived = handed_on(annotation, value)
+DAY, TEXT, TEXT_OF_DAY = DateVal(v=date(2026, 7, 28)), TextVal(v="x"), TextVal(v="2026-07-28")
 
-    assert arrived == REFUSED or (type(arrived), arrived) == (type(value), value)
+
+@pytest.mark.parametrize(
+    ("annotation", "lost"),
+    [(TextVal | DateVal, DAY), (DateVal | TextVal, TEXT_OF_DAY)],
+    ids=["the text first", "the date first"],
+)
+def test_a_model_of_a_union_is_never_taken_for_another(annotation: Any, lost: BaseModel) -> None:
+    """Reported as pydantic/pydantic#11817: back as it was, or refused."""
+    refusals: list[str] = []
+
+    for value in (DAY, TEXT, TEXT_OF_DAY):
+        arrived = handed_on(annotation, value, refusals)
+        assert arrived == REFUSED if value is lost else (type(arrived), arrived) == (type(value), value)
+    assert len(refusals) == 1
+    assert f"is of type {type(lost).__name__} and would come back as of type" in refusals[0]
+
+
+class Dated(BaseModel):
+    kind: Literal["date"] = "date"
+    v: date
+
+
+class Worded(BaseModel):
+    kind: Literal["text"] = "text"
+    v: str
+
+
+@pytest.mark.parametrize("annotation", [Worded | Dated, Annotated[Worded | Dated, Field(discriminator="kind")]])
+def test_models_of_a_union_that_say_what_they_are_come_back_as_they_were(annotation: Any) -> None:
+    """Reported as pydantic/pydantic#11817: the way to have both."""
+    for value in (Dated(v=date(2026, 7, 28)), Worded(v="2026-07-28")):
+        arrived = handed_on(annotation, value)
+        assert (type(arrived), arrived) == (type(value), value)
+
+
+class Blob(BaseModel):
+    model_config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
+    blob: bytes
 
 
 @pytest.mark.parametrize("value", [b"abcd", b"YWJjZA==", b"YWJjZA", b"\x00\xff\xfe", b"", base64.b64encode(b"?>" * 50)])
 def test_bytes_are_the_same_bytes(value: bytes) -> None:
     """Reported as pydantic/pydantic-core#1308: also those that read as base64."""
     assert handed_on(bytes, value) == value
+    assert handed_on(Blob, Blob(blob=value)) == Blob(blob=value)
+
+
+@pytest.mark.parametrize("text", ["abcd", "YWJjZA==", "YWJjZA"])
+def test_text_that_reads_as_base64_stays_text(text: str) -> None:
+    """Reported as pydantic/pydantic-core#1308: and is never decoded, nor taken for bytes."""
+    assert handed_on(str, text) == text
+    assert handed_on(bytes, text) == REFUSED
+    assert handed_on(bytes | str, text) in (text, REFUSED)
 
 
 @pytest.mark.parametrize("text", ["YW Jj", "YWJj\n", "YWJj!", "YWJjZ", "=YWJj"])
 def test_base64_with_characters_that_do_not_belong_is_refused(text: str) -> None:
     """Reported as pydantic/pydantic#12047: only whoever has the key could make one, and even so."""
+    toolbox = Toolbox("t")
+
+    @toolbox.tool
+    def start() -> str:
+        return then(show, blob=b"abc")
+
+    @toolbox.step
+    @needs_input(ok=confirm("Go on?"))
+    def show(blob: bytes) -> str:
+        return blob.decode()
+
+    server = Server(toolbox)
+    state, call = server.ask("start").state, Call("start")
+    progress = server.signer.loads(str(state), call).progress
+    assert progress.carried == {"blob": "YWJj"}
+    progress.carried["blob"] = text
+
+    edited = server.signer.dumps(progress, call)
+
+    assert server.refuse("start", state=edited, ok=YES).data == {"reason": "no_longer_fits"}
+    assert server.end("start", state=state, ok=YES).value == "abc"
     with pytest.raises(ValueError, match=r"base64|Base64"):
         Codec(bytes).load(text)
 
@@ -173,6 +268,7 @@ def test_aliases_and_json_in_json_load_again() -> None:
 
 
 BIG = 7960607143101464576
+AS_JAVASCRIPT_WRITES_IT = 7960607143101465000
 
 
 def test_a_large_whole_number_is_exact_all_the_way() -> None:
@@ -194,8 +290,8 @@ def test_a_large_whole_number_is_exact_all_the_way() -> None:
     asked = server.ask("compare", {"item": BIG}, state=asked.state, other=accept(other=BIG + 1))
     assert server.end("compare", {"item": BIG}, state=asked.state, ok=YES).value == f"{BIG + 1} {BIG + 1}"
 
-    rounded = server.refuse("compare", {"item": BIG + 1000}, state=asked.state, ok=YES)
-    assert rounded.reason == "arguments"
+    rounded = server.refuse("compare", {"item": AS_JAVASCRIPT_WRITES_IT}, state=asked.state, ok=YES)
+    assert (rounded.reason, rounded.data) == ("arguments", None)
 
 
 def test_a_large_result_goes_out_as_text_where_its_author_says_so_and_the_schema_agrees() -> None:
@@ -226,10 +322,12 @@ def test_keys_that_are_members_come_back_as_members_or_are_refused() -> None:
     """Reported as pydantic/pydantic#8168."""
     arrived = handed_on(dict[Size, int], {Size.S: 1, Size.L: 2})
 
-    assert arrived == REFUSED or [type(key) for key in arrived] == [Size, Size]
+    assert arrived == {Size.S: 1, Size.L: 2}
+    assert [type(key) for key in arrived] == [Size, Size]
+    assert handed_on(dict[Any, int], {Size.S: 1}) == REFUSED
 
 
 def test_a_member_with_a_composed_value_is_refused_when_defined() -> None:
     """Reported as pydantic/pydantic#12828: back, or refused; refused it is."""
-    with pytest.raises(DefinitionError, match="Pair"):
+    with pytest.raises(DefinitionError, match=r"'value'.*Pair.*give them text or numbers as values"):
         handed_on(Pair, Pair.A)

@@ -329,7 +329,7 @@ async def test_a_name_that_comes_twice_later_is_told_when_tools_are_listed(mode)
 
 
 def test_attaching_needs_keys_too(monkeypatch):
-    """It cannot know whether the server will have one process."""
+    """Security 13: it cannot know whether the server will have one process."""
     monkeypatch.delenv("MRTR_TOOLS_KEYS", raising=False)
 
     with pytest.raises(InvalidKey, match="mrtr-tools keygen"):
@@ -374,6 +374,7 @@ def as_person(url: str, person: str, **params: Any) -> Any:
 
 
 def test_a_state_is_of_use_to_the_person_it_was_made_for_only():
+    """Security 12."""
     with serving(authenticated()) as url:
         state = as_person(url, "ada").result["requestState"]
         given = {"inputResponses": {"who": accept(who="Ada")}, "requestState": state}
@@ -398,6 +399,7 @@ def test_a_token_without_subject_is_refused_unless_the_server_says_otherwise(cap
 
 
 def test_a_function_may_say_who_is_calling():
+    """Security 12."""
     team = {"ada": "red", "eve": "red", "bob": "blue"}
     with serving(authenticated(principal=lambda token: team[token.token])) as url:
         state = as_person(url, "ada").result["requestState"]
@@ -410,12 +412,13 @@ def test_a_function_may_say_who_is_calling():
 
 @pytest.mark.parametrize("named", [None, "", 7])
 def test_a_function_that_names_nobody_is_refused(named):
+    """Security 12."""
     with serving(authenticated(principal=lambda _: named)) as url:
         assert as_person(url, "ada").error == {"code": -32603, "message": "Internal error"}
 
 
 def test_no_two_principals_are_written_alike():
-    """A list, not a joined text: `a|b` and `c` must not be `a` and `b|c`."""
+    """Security 12: A list, not a joined text: `a|b` and `c` must not be `a` and `b|c`."""
     from mcp.server.auth.middleware.auth_context import auth_context_var
     from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 
@@ -432,6 +435,7 @@ def test_no_two_principals_are_written_alike():
 
 
 def test_the_log_names_the_key_that_signs(caplog):
+    """Security 14."""
     caplog.set_level(logging.INFO, "mrtr_tools")
 
     attach(desk(), server_of_an_author(), keys=[generate_key()])

@@ -183,6 +183,7 @@ def test_a_declined_note_is_null_in_the_structured_content_and_the_schema_allows
 
 @pytest.mark.parametrize("tool", ["fail", "unmeasurable", "unreadable", "broken_promise"])
 def test_what_goes_wrong_in_a_step_is_a_tool_error_that_tells_nothing(url, tool):
+    """Security 23."""
     answer = call(url, tool)
 
     assert answer.result["isError"] is True
@@ -253,6 +254,7 @@ def test_without_answers_it_asks(url, params):
 
 
 def test_more_answers_than_anybody_needs_are_refused(url):
+    """Security 21."""
     many = {f"k{number}": accept() for number in range(257)}
 
     assert call(url, "greet", inputResponses=many).error["code"] == -32602
@@ -308,7 +310,7 @@ def test_a_changed_state_is_refused(url):
 
 
 def test_a_state_opens_for_its_own_tool_and_arguments_only(url):
-    """Reported as vikshana/vikshana-graft-app#32 and cds-snc/notification-api#1782."""
+    """Security 8. Reported as vikshana/vikshana-graft-app#32 and cds-snc/notification-api#1782."""
     state = first_state(url, "greet", {"greeting": "Hi"})
     answers = {"who": accept(who="Ada")}
 
@@ -417,7 +419,7 @@ def test_an_argument_that_travels_in_a_header_too_must_be_the_same_there(url):
 
 @pytest.mark.parametrize("value", ["NaN", "-Infinity", "1e400", r'"\ud800"'])
 def test_what_python_reads_as_json_but_json_has_not_is_refused(url, value):
-    """A number that is not finite, and half a character."""
+    """Security 18: A number that is not finite, and half a character."""
     message = json.dumps(
         {
             "jsonrpc": "2.0",
@@ -440,7 +442,7 @@ def test_what_python_reads_as_json_but_json_has_not_is_refused(url, value):
 
 
 def test_a_body_over_the_limit_gets_413_with_a_json_rpc_error(url):
-    """Reported as ChronoAIProject/NyxID#1461."""
+    """Security 21. Reported as ChronoAIProject/NyxID#1461."""
     answer = call(url, "greet", requestState="x" * 1_200_000)
 
     assert MAX_REQUEST == 1024 * 1024
@@ -451,6 +453,7 @@ def test_a_body_over_the_limit_gets_413_with_a_json_rpc_error(url):
 
 
 def test_the_limit_holds_for_a_body_that_does_not_say_how_long_it_is(url):
+    """Security 21."""
     there = urlsplit(url)
     assert there.hostname
     connection = HTTPConnection(there.hostname, there.port, timeout=10)
@@ -466,6 +469,7 @@ def test_the_limit_holds_for_a_body_that_does_not_say_how_long_it_is(url):
 
 
 def test_the_limit_is_set_in_one_place():
+    """Security 21."""
     with serving(http_app(toolbox, keys=[generate_key()], max_request=2000)) as url:
         assert call(url, "echo", {"value": "x" * 900}).status == 200
         assert call(url, "echo", {"value": "x" * 2000}).status == 413
@@ -537,6 +541,7 @@ def test_a_server_does_not_start_with_a_time_that_is_none(name, seconds):
 
 
 def test_a_server_over_http_needs_keys(monkeypatch):
+    """Security 13."""
     monkeypatch.delenv("MRTR_TOOLS_KEYS", raising=False)
 
     for start in (http_app, run_http):
@@ -558,7 +563,7 @@ def test_keys_are_taken_from_the_environment_and_removed_from_it(monkeypatch):
 
 
 def test_given_keys_go_before_those_of_the_environment_which_are_removed_all_the_same(monkeypatch):
-    """Whatever a step starts would inherit them."""
+    """Security 11: whatever a step starts would inherit them."""
     monkeypatch.setenv("MRTR_TOOLS_KEYS", generate_key())
 
     http_app(toolbox, keys=[generate_key()])
@@ -580,6 +585,7 @@ def test_other_machines_are_let_in_only_by_name(host):
 
 
 def test_the_log_says_once_which_key_signs_and_nothing_of_it(caplog):
+    """Security 12, 14."""
     caplog.set_level(logging.INFO, "mrtr_tools")
     key = generate_key()
 
@@ -592,6 +598,7 @@ def test_the_log_says_once_which_key_signs_and_nothing_of_it(caplog):
 
 
 def test_the_audience_keeps_servers_apart_that_share_a_key():
+    """Security 16."""
     keys = [generate_key()]
     with (
         serving(http_app(toolbox, keys=keys, audience="staging")) as staging,

@@ -15,7 +15,7 @@ OPENS = {"elicitation": {"url": {}}}
 
 @pytest.mark.parametrize("start", [http_app, run_http])
 def test_pages_are_not_opened_for_just_anybody_over_http(start):
-    """Security 22: the link may be sent on, and whoever signs in then acts in somebody else's call."""
+    """Security 12, 22: the link may be sent on, and whoever signs in then acts in somebody else's call."""
     with pytest.raises(DefinitionError, match=r"pages: pay ask to open a page.*auth=.*anonymous_ok=True"):
         start(pages, keys=[generate_key()])
 
@@ -34,7 +34,7 @@ def test_a_function_that_says_it_asks_for_a_page_counts():
 
 
 def test_a_page_that_a_function_asks_for_without_saying_so_is_not_opened_for_just_anybody_either():
-    """Security 22."""
+    """Security 12, 22."""
     secretive = Toolbox("secretive")
 
     def link(visit: bool):
@@ -93,6 +93,7 @@ def test_a_caller_who_is_authenticated_is_sent_to_the_page():
 
 
 def test_the_log_says_once_that_callers_are_not_authenticated(caplog):
+    """Security 12."""
     http_app(Toolbox("open"), keys=[generate_key()])
 
     warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]

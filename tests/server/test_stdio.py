@@ -90,7 +90,7 @@ def test_a_file_name_that_is_no_unicode_does_not_end_the_server(wire):
 
 @pytest.mark.parametrize("number", [7, "seven"])
 def test_a_line_over_the_limit_is_answered_with_an_error_and_the_next_one_is_served(wire, number):
-    """Reported as ChronoAIProject/NyxID#1461: the limit is that of HTTP."""
+    """Security 21. Reported as ChronoAIProject/NyxID#1461: the limit is that of HTTP."""
     wire.call(number, "echo", requestState="x" * 1_200_000)
     refused = wire.receive()
     wire.call(8, "echo", {"text": "next"})
