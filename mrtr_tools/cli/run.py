@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import logging
 import sqlite3
 import sys
 from collections.abc import Callable
@@ -15,10 +14,13 @@ import typer
 
 from mrtr_tools.cli.exits import FAILED, INTERRUPTED, Stop
 from mrtr_tools.cli.loading import load_toolbox
+from mrtr_tools.cli.logs import show_log
+from mrtr_tools.cli.workers import Worker, never
 from mrtr_tools.errors import DefinitionError
-from mrtr_tools.keys import VARIABLE, InvalidKey, generate_key, keys_from_environment, keys_from_file
+from mrtr_tools.keys import VARIABLE, InvalidKey, Key, generate_key, keys_from_environment, keys_from_file, read_keys
 from mrtr_tools.server import run_http, run_stdio
 from mrtr_tools.server.claiming import claims_at
+from mrtr_tools.server.run import GRACE
 from mrtr_tools.single_use import MemoryClaims
 
 if TYPE_CHECKING:
@@ -64,32 +66,57 @@ def run(
         str | None,
         typer.Option(metavar="PATH|URL", help="Where tools of single use note that they ran: a file, or redis://..."),
     ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="With --http: how many processes serve; needs keys.  [default: this one]")
+    ] = None,
+    shed: Annotated[
+        bool,
+        typer.Option("--shed", help="With --http: when told to stop, let calls go on elsewhere after their next step."),
+    ] = False,
 ) -> None:
     """Serve the tools of a file over stdio or HTTP.
 
     Over stdio there is one client, which starts this command itself; over HTTP there may be many. States are
     signed with the keys of --keys-file or MRTR_TOOLS_KEYS; `mrtr-tools keygen` makes one.
     """
-    if not http and (host or port is not None or allow_host or anonymous_ok):
-        raise Stop("--host, --port, --allow-host and --anonymous-ok go with --http")
-    host = host or LOOPBACK
+    if not http and (host or port is not None or allow_host or anonymous_ok or workers or shed):
+        raise Stop("--host, --port, --allow-host, --anonymous-ok, --workers and --shed go with --http")
     keys, kept = _keys(keys_file), _claims(claims)
-    if http and keys is None:
+    if not http:
+        toolbox = load_toolbox(target)
+        hint = f"{toolbox.name} waits for an MCP client on stdin. To call a tool: mrtr-tools call {target} TOOL"
+        _run(partial(run_stdio, toolbox, keys=keys, claims=kept), hint if sys.stdin.isatty() else "")
+        return
+    host, port = host or LOOPBACK, PORT if port is None else port
+    _check_names(host, allow_host)
+    shown = f"http://{f'[{host}]' if ':' in host else host}:{port}/mcp" if port else ""
+    if workers is not None:
+        worker = Worker(target, _shared(keys), claims, allow_host, anonymous_ok=anonymous_ok, sheds=shed)
+        _run(partial(_serve_workers, worker, host, port, workers), f"{workers} processes will be at {shown}")
+        return
+    if keys is None:
         keys = _made_key(host)
         kept = kept or MemoryClaims()
-    if http:
-        _check_names(host, allow_host)
     toolbox = load_toolbox(target)
-    if http:
-        _show_log()
-        port = PORT if port is None else port
-        serve = partial(run_http, toolbox, host=host, port=port, allowed_hosts=allow_host, anonymous_ok=anonymous_ok)
-        ready = f"{toolbox.name} will be at http://{f'[{host}]' if ':' in host else host}:{port}/mcp" if port else ""
-    else:
-        serve = partial(run_stdio, toolbox)
-        hint = f"{toolbox.name} waits for an MCP client on stdin. To call a tool: mrtr-tools call {target} TOOL"
-        ready = hint if sys.stdin.isatty() else ""
-    _run(partial(serve, keys=keys, claims=kept), ready)
+    show_log()
+    serve = partial(run_http, toolbox, host=host, port=port, allowed_hosts=allow_host, anonymous_ok=anonymous_ok)
+    told = f"{toolbox.name} will be at {shown}" if shown else ""
+    _run(partial(serve, keys=keys, claims=kept, shed_when=never if shed else None), told)
+
+
+def _serve_workers(worker: Worker, host: str, port: int, workers: int) -> None:
+    worker()  # what is wrong with it is told here, and once
+    from mrtr_tools.server.web import serve
+
+    serve(worker, host=host, port=port, grace=GRACE, workers=workers)
+
+
+def _shared(keys: Keys | None) -> tuple[Key, ...]:
+    if keys is None:
+        raise Stop(
+            "Several processes need one key: (umask 077; mrtr-tools keygen > keys), then --workers N --keys-file keys"
+        )
+    return read_keys(keys)
 
 
 def _run(serve: Callable[[], None], ready: str) -> None:
@@ -144,16 +171,6 @@ def _made_key(host: str) -> Keys:
         f"For more than trying out: mrtr-tools keygen, then --keys-file or {VARIABLE}."
     )
     return [generate_key()]
-
-
-def _show_log() -> None:
-    """Say on stderr what a server logs, such as which key signs, unless the file says where logs go."""
-    log = logging.getLogger("mrtr_tools")
-    if not log.hasHandlers():
-        shown = logging.StreamHandler()
-        shown.setFormatter(logging.Formatter("%(levelname)s: %(message)s"))
-        log.addHandler(shown)
-        log.setLevel(logging.INFO)
 
 
 def is_loopback(host: str) -> bool:

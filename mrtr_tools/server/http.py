@@ -36,6 +36,8 @@ from mrtr_tools.server.gate import JSON, Gate, Message, Receive, Refused, Respon
 from mrtr_tools.server.handover import SdkApp, replayed
 from mrtr_tools.server.headers import VERSION_HEADER, Headers
 from mrtr_tools.server.lean import LeanServer, nobody
+from mrtr_tools.server.load import Load
+from mrtr_tools.server.stopping import before_the_end
 from mrtr_tools.server.waiting import Gone, unless_gone, within
 
 if TYPE_CHECKING:
@@ -74,6 +76,7 @@ class HttpEndpoint:
         sdk: serves the rest. It has to be for the same toolbox and the same keys: a call may go on at the other one.
         principal: what of an access token says who is calling. Given, there has to be one: a middleware of the SDK
             around this application puts it into the scope.
+        load: what is under way; it begins nothing new once the process is told to stop.
         body_seconds: how long the body of a request may take to come.
     """
 
@@ -84,12 +87,14 @@ class HttpEndpoint:
         sdk: SdkApp,
         *,
         principal: Principal | None = None,
+        load: Load | None = None,
         body_seconds: float = BODY_SECONDS,
     ) -> None:
         self._gate = gate
         self._lean = lean
         self._sdk = sdk
         self._principal: Principal | None = principal
+        self._load = load
         self._body_seconds = body_seconds
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -100,6 +105,15 @@ class HttpEndpoint:
             await send({"type": "websocket.close"})
         else:
             await self._serve(scope, receive, send)
+
+    def drain(self) -> None:
+        """Begin nothing new. Calls under way come to their end, or go on elsewhere where that was wished.
+
+        It is done when the process is told to stop, where this is the server's own application; where it is mounted in
+        another one, that has to do it.
+        """
+        if self._load is not None:
+            self._load.stop()
 
     @asynccontextmanager
     async def lifespan(self, _: object = None) -> AsyncGenerator[None]:
@@ -114,8 +128,9 @@ class HttpEndpoint:
     async def _live(self, receive: Receive, send: Send) -> None:
         await receive()
         async with self.lifespan():
-            await send({"type": "lifespan.startup.complete"})
-            await receive()
+            with before_the_end(self.drain):
+                await send({"type": "lifespan.startup.complete"})
+                await receive()
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _serve(self, scope: Message, receive: Receive, send: Send) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, cast
 
@@ -18,6 +18,7 @@ from mrtr_tools.server.gate import App, Gate
 from mrtr_tools.server.handover import SdkApp
 from mrtr_tools.server.http import HttpEndpoint
 from mrtr_tools.server.lean import LeanServer
+from mrtr_tools.server.load import MAX_CALLS, MAX_CALLS_EACH, Load
 from mrtr_tools.server.service import Service
 from mrtr_tools.server.signing import TTL, Keys, KeysFile, starting_signer
 from mrtr_tools.server.stdio import serve_stdio
@@ -31,8 +32,6 @@ __all__ = ["MAX_REQUEST", "http_app", "run_http", "run_stdio"]
 MAX_REQUEST: Final = 1024 * 1024
 """Bytes that one message of a client may have, over HTTP and stdio alike, unless ``max_request=`` says otherwise."""
 GRACE: Final = 10  # seconds that calls under way may take when the server is stopped
-KEEP_ALIVE: Final = 75  # seconds; longer than proxies keep a connection, or they would send into one that is closing
-MAX_HEAD: Final = 64 * 1024  # bytes of request line and headers, where uvicorn has h11
 
 _log = logging.getLogger("mrtr_tools")
 
@@ -97,6 +96,10 @@ def run_http(
     allowed_origins: Sequence[str] | None = None,
     max_request: int = MAX_REQUEST,
     anonymous_ok: bool = False,
+    max_calls: int = MAX_CALLS,
+    max_calls_each: int = MAX_CALLS_EACH,
+    shed_when: Callable[[], bool] | None = None,
+    grace: float = GRACE,
     lean: bool = True,
 ) -> None:
     """Serve over HTTP, at ``/mcp``, until the process is told to stop. For several processes, use `http_app`.
@@ -115,6 +118,10 @@ def run_http(
         allowed_origins: see there.
         max_request: see there.
         anonymous_ok: see there.
+        max_calls: see there.
+        max_calls_each: see there.
+        shed_when: see there.
+        grace: seconds that calls under way may take when the process is told to stop. Nothing new is begun then.
         lean: see there.
 
     Raises:
@@ -140,22 +147,14 @@ def run_http(
         allowed_origins=allowed_origins,
         max_request=max_request,
         anonymous_ok=anonymous_ok,
+        max_calls=max_calls,
+        max_calls_each=max_calls_each,
+        shed_when=shed_when,
         lean=lean,
     )
-    import uvicorn
+    from mrtr_tools.server.web import serve
 
-    uvicorn.run(
-        app,
-        host=host,
-        port=port,
-        access_log=False,
-        ws="none",
-        lifespan="on",
-        proxy_headers=False,  # nothing here asks where a request came from
-        timeout_keep_alive=KEEP_ALIVE,
-        timeout_graceful_shutdown=GRACE,
-        h11_max_incomplete_event_size=MAX_HEAD,
-    )
+    serve(app, host=host, port=port, grace=grace)
 
 
 def http_app(
@@ -172,6 +171,9 @@ def http_app(
     max_request: int = MAX_REQUEST,
     anonymous_ok: bool = False,
     principal: Principal | None = None,
+    max_calls: int = MAX_CALLS,
+    max_calls_each: int = MAX_CALLS_EACH,
+    shed_when: Callable[[], bool] | None = None,
     lean: bool = True,
 ) -> HttpEndpoint:
     """An ASGI application that serves a toolbox at ``/mcp``, to clients of 2026-07-28 and of older revisions.
@@ -206,6 +208,12 @@ def http_app(
             its call left; so only where all who reach the server are one person.
         principal: what of an access token says who is calling, see `principals.Principal`. Given, callers have to be
             authenticated, and a request without a user in its scope gets 500.
+        max_calls: calls that a process serves at a time. One more is answered with an error (-31001, `data.reason`
+            ``overloaded``) and not begun; whoever sent it may send it again.
+        max_calls_each: how many of them may be of one principal.
+        shed_when: asked after each `then`; while it says so, and while the process stops, the call is handed back with
+            its state and no question, so that its client sends it again at once, perhaps to another process. At most 2
+            times in a row and 3 in a call; only clients of 2026-07-28. None, and calls stay where they are.
         lean: serve requests of 2026-07-28 without the SDK, which is many times faster. What needs an event stream goes
             to the SDK all the same: calls with a `progressToken`, and older clients. False leaves everything to it.
 
@@ -215,7 +223,7 @@ def http_app(
         InvalidKey: there are no keys, one cannot be used, or they are given in two ways.
         OSError: `keys_file` cannot be read.
         TypeError: one text was given in place of a list.
-        ValueError: `allowed_origins` lets in anybody, or `ttl` or `max_age` is no positive number.
+        ValueError: `allowed_origins` lets in anybody, or a number is not positive.
     """
     hosts = _listed("allowed_hosts", allowed_hosts, LOOPBACK_HOSTS)
     origins = _listed("allowed_origins", allowed_origins, LOOPBACK_ORIGINS if allowed_hosts is None else ())
@@ -224,7 +232,8 @@ def http_app(
         _check_anonymous(toolbox, anonymous_ok=anonymous_ok)
     signer = starting_signer(toolbox, keys, keys_file=keys_file, audience=audience, ttl=ttl, max_age=max_age)
     ledger = starting_ledger(toolbox, signer, claims)
-    service = Service(toolbox, signer, ledger, anonymous_ok=anonymous_ok)
+    load = Load(max_calls=max_calls, max_calls_each=max_calls_each, shed_when=shed_when)
+    service = Service(toolbox, signer, ledger, load, anonymous_ok)
     if principal is None:
         _log.warning("%s: callers over HTTP are not authenticated; %s", toolbox.name, ANYBODY)
 
@@ -239,7 +248,8 @@ def http_app(
         app = server.streamable_http_app(transport_security=allowed, max_request_body_size=max_request)
         return AuthContextMiddleware(app)
 
-    return HttpEndpoint(gate, LeanServer(service) if lean else None, SdkApp(sdk_app), principal=principal)
+    served = LeanServer(service) if lean else None
+    return HttpEndpoint(gate, served, SdkApp(sdk_app), principal=principal, load=load)
 
 
 def _check_anonymous(toolbox: Toolbox, *, anonymous_ok: bool) -> None:

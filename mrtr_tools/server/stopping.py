@@ -1,0 +1,39 @@
+"""Hearing that the process is to stop, beside whoever stops it."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Final
+
+__all__ = ["before_the_end"]
+
+SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
+
+
+@contextmanager
+def before_the_end(act: Callable[[], None]) -> Generator[None]:
+    """Do something as soon as the process is told to stop, before whoever serves it does what is to be done then."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {number: signal.getsignal(number) for number in SIGNALS}
+
+    def told(number: int, frame: FrameType | None) -> None:
+        act()
+        handler = before[signal.Signals(number)]
+        if callable(handler):
+            handler(number, frame)
+
+    for number, handler in before.items():
+        if callable(handler):  # else nobody stops gracefully here
+            signal.signal(number, told)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            if signal.getsignal(number) is told:
+                signal.signal(number, handler)
