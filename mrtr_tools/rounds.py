@@ -16,8 +16,8 @@ A driver that has too much to do may call `round.hand_back()` after a step went 
 `HandBack`, where that is allowed.
 
 What runs once (`single_use=True`) is claimed by the driver before it goes on: the round where `round.claim` is set, a
-step where `RunStep.claim` is. Whoever claims it keeps `round.outcome()`, and whoever comes second does nothing and
-reports with `round.restore(outcome)`.
+step where `RunStep.claim` is. Whoever claims it keeps `round.outcome()`, or of a step that `round.asks_again` nothing,
+and whoever comes second does nothing and reports with `round.restore(outcome)`.
 
 What happens next follows from `progress` alone: take the current step; walk its groups from top to bottom; the first
 group that is not settled runs its functions and asks its questions; when all are settled the step's body runs; what it
@@ -98,6 +98,7 @@ class Round:
         progress: what the call has.
         claim: what must be claimed before anything is done, for a tool whose rounds are played once; else None.
         has_run: whether a function of the author has run in this round.
+        asks_again: whether the last function that ran has asked again, and so has not acted.
 
     Raises:
         InvalidParams: there is no such tool, prompt or resource, or a prompt's or resource's arguments do not fit.
@@ -113,13 +114,12 @@ class Round:
         self.toolbox = toolbox
         self._given = NOTHING_GIVEN
         self._event: Event | None = None
-        self.has_run = False
+        self.has_run = self.asks_again = False
         self._functions = 0
         self._responses: dict[str, JsonValue] = {}
         self._cold = False
         self._digests: dict[int, tuple[object, str]] = {}
         self._skipped: set[str] = set()
-        self._asks_again = False
         self._went = False
         once = self.carrier.step.once if self.carrier.single_use and progress is not None else None
         self.claim = claim_round(self.progress, call.responses, once.on_crash) if once is not None else None
@@ -192,17 +192,12 @@ class Round:
         else:
             self._event = unexpected(error)
 
-    def outcome(self, once: Once) -> Outcome | None:
+    def outcome(self, once: Once) -> Outcome:
         """What was done, as JSON, for `restore` in a round that must not do it again.
 
         Args:
             once: of the step that was claimed, or of the tool when the round was.
-
-        Returns:
-            None when the step asks again, and so has not acted.
         """
-        if self._asks_again:
-            return None
         try:
             return outcome_of(self._event, self.progress, once)
         except TypeError as error:
@@ -320,7 +315,7 @@ class Round:
             raise RuntimeError("no function is running: call next_event() first")  # noqa: TRY004  a driver's mistake in order
         done, self._event = self._event, None
         self.progress.ran = self.has_run = True
-        self._asks_again = False
+        self.asks_again = False
         return done.step, done.pin
 
     def _made(self, item: Input, pin: str, value: object) -> None:
@@ -374,7 +369,7 @@ class Round:
             responses.forget(self.progress, self.step, path, inside)
             self.progress.why[path] = responses.reason(why)
         self.progress.n += 1
-        self._asks_again = True
+        self.asks_again = True
 
 
 def _own(value: object) -> object:

@@ -171,7 +171,7 @@ class _Driver:
 
         async def act() -> Outcome | None:
             await self._run(event)
-            return self.machine.outcome(held)
+            return None if self.machine.asks_again else self.machine.outcome(held)
 
         outcome = await self.once(event.claim, act)
         if outcome is not None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from mrtr_tools import Context, Toolbox, confirm, needs_input, then
+from mrtr_tools import AskAgain, Context, Toolbox, confirm, needs_input, then
 from mrtr_tools.calls import Call, Client, Complete, InputRequired, Reply
 from mrtr_tools.errors import AlreadyDone, Busy, MissingCapability
 from mrtr_tools.keys import generate_key
@@ -99,6 +99,30 @@ async def test_an_answer_that_is_no_cannot_become_a_yes_by_sending_it_again():
     with pytest.raises(AlreadyDone):
         await server.send("delete", {"ok": YES}, state)
     assert await server.send("delete", {"ok": NO}, state) == no
+
+
+async def test_a_round_in_which_a_step_asks_again_has_no_forks_either():
+    """Security 4: or a client could try one answer after the other from the same state."""
+    tried: list[str] = []
+    toolbox = Toolbox("t")
+
+    @toolbox.tool(single_use=True)
+    @needs_input(code="Which code?")
+    def unlock(code: str) -> str:
+        tried.append(code)
+        if code != "1234":
+            raise AskAgain(code="That is not it")
+        return "open"
+
+    server = Server(toolbox)
+    state = await server.ask("unlock")
+    again = await server.ask("unlock", {"code": accept(code="0000")}, state)
+    with pytest.raises(AlreadyDone):
+        await server.send("unlock", {"code": accept(code="1234")}, state)
+    await server.ask("unlock", {"code": accept(code="0000")}, state)
+    assert tried == ["0000"]
+    ended = await server.send("unlock", {"code-2": accept(code="1234")}, again)
+    assert ended == Complete("open", {"result": "open"})
 
 
 async def test_a_round_that_a_client_could_not_be_asked_in_is_free_again_when_nothing_ran():
