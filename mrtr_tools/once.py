@@ -68,7 +68,7 @@ def claim_step(progress: Progress, once: Once) -> Claim:
         "same": sorted(progress.same),
         "answers": {path: [slot.value, slot.refused] for path, slot in progress.slots.items()},
     }
-    return Claim(place, _digest(taken), progress.born, once.on_crash)
+    return Claim(place, _digest(place, taken), progress.born, once.on_crash)
 
 
 def claim_round(progress: Progress, responses: Mapping[str, JsonValue], on_crash: OnCrash) -> Claim:
@@ -76,8 +76,9 @@ def claim_round(progress: Progress, responses: Mapping[str, JsonValue], on_crash
     count."""
     place = (ROUND, progress.call, str(progress.rounds))
     taken = {key: responses[key] for key in progress.open if key in responses}
-    return Claim(place, _digest(taken), progress.born, on_crash)
+    return Claim(place, _digest(place, [progress.to_json(), taken]), progress.born, on_crash)
 
 
-def _digest(taken: Mapping[str, object]) -> str:
-    return hashlib.sha256(json.dumps(taken, sort_keys=True).encode()).hexdigest()[:32]
+def _digest(place: tuple[str, ...], taken: object) -> str:
+    """With the call's id in it, so that whoever can read where claims are kept cannot try out what gives this."""
+    return hashlib.sha256(json.dumps([place, taken], sort_keys=True).encode()).hexdigest()[:32]

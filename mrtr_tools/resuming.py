@@ -12,7 +12,6 @@ from typing import cast
 
 from pydantic import JsonValue
 
-from mrtr_tools import responses
 from mrtr_tools.arguments import Given
 from mrtr_tools.calls import Call
 from mrtr_tools.carriers import Carrier
@@ -31,14 +30,14 @@ class Resumed:
     Attributes:
         progress: what the call has.
         given: the arguments of the call.
-        responses: those that the walk has yet to take.
-        cold: whether they came before their questions were asked.
+        goes_on: whether the progress that came still counts, and the answers with it.
+        cold: responses that came before their questions were asked, and count.
     """
 
     progress: Progress
     given: Given
-    responses: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
-    cold: bool = False
+    goes_on: bool = False
+    cold: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
 
 
 def resume(
@@ -57,13 +56,12 @@ def resume(
         carrier: what is called.
         call: the request.
         raw: the arguments it is called with.
-        progress: what the call has so far; None when it begins. Answers are taken on the way.
+        progress: what the call has so far; None when it begins.
         expired: whether `progress` is genuine but too old.
 
     Raises:
         InvalidArguments: the arguments do not fit.
         InvalidState: `progress` came too late or no longer fits, and a function of the author has run.
-        ToolError: something was refused that must not be, or did not fit too often.
     """
     if progress is None:
         return _begun(carrier, raw, Progress(), call.responses)
@@ -76,7 +74,7 @@ def resume(
     step = _step(toolbox, carrier, progress)
     progress.step = step.name if progress.step else ""
     progress.defaults = carrier.arguments.defaults(given)
-    return Resumed(progress, given, responses.read_responses(progress, step.inputs, call.responses))
+    return Resumed(progress, given, goes_on=True)
 
 
 def carried_values(carrier: Carrier, step: Step, progress: Progress, given: Given) -> dict[str, object]:
@@ -114,7 +112,7 @@ def _begun(
         for name, item in carrier.step.inputs.items()
         if name in given_answers and item.draft is not None and item.draft.kind == "form" and "." not in name
     }
-    return Resumed(progress, given, cold, cold=True)
+    return Resumed(progress, given, cold=cold)
 
 
 def _fitting(toolbox: Toolbox, carrier: Carrier, raw: Mapping[str, JsonValue], progress: Progress) -> Given | None:

@@ -67,7 +67,7 @@ from mrtr_tools.events import Event, Finished, HandBack, NeedInput, RunStep, alo
 from mrtr_tools.input_requests import Source
 from mrtr_tools.inputs import Input
 from mrtr_tools.marks import AskAgain, Refused, Then, holds_then, name_of
-from mrtr_tools.once import Once, claim_round, claim_step
+from mrtr_tools.once import Claim, Once, claim_round, claim_step
 from mrtr_tools.outcomes import Outcome, outcome_of, restored
 from mrtr_tools.progress import Open, Progress
 from mrtr_tools.questions import Question
@@ -96,7 +96,8 @@ class Round:
     Attributes:
         carrier: what is called.
         progress: what the call has.
-        claim: what must be claimed before anything is done, for a tool whose rounds are played once; else None.
+        claim: what must be claimed before anything is done, for a tool whose rounds are played once; None for any
+            other, and in a round that begins the call, or begins it anew.
         has_run: whether a function of the author has run in this round.
         asks_again: whether the last function that ran has asked again, and so has not acted.
 
@@ -121,12 +122,16 @@ class Round:
         self._digests: dict[int, tuple[object, str]] = {}
         self._skipped: set[str] = set()
         self._went = False
+        self.claim: Claim | None = None
         once = self.carrier.step.once if self.carrier.single_use and progress is not None else None
-        self.claim = claim_round(self.progress, call.responses, once.on_crash) if once is not None else None
+        claim = claim_round(self.progress, call.responses, once.on_crash) if once is not None else None
         try:
             resumed = resume(toolbox, self.carrier, call, raw, progress, expired=expired)
             self.progress, self._given = resumed.progress, resumed.given
-            self._responses, self._cold = resumed.responses, resumed.cold
+            self._responses, self._cold = resumed.cold, bool(resumed.cold)
+            if resumed.goes_on:  # else there is nothing to claim, as in a first request
+                self.claim = claim
+                self._responses = responses.read_responses(self.progress, self.step.inputs, call.responses)
         except InvalidArguments as error:
             if self.call.method != "tools/call":
                 raise InvalidParams(str(error)) from None

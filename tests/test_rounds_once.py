@@ -452,11 +452,36 @@ def test_a_call_that_begins_anew_does_not_count_a_round_twice():
     early = again(machine, {"name": accept(name="Ann")})
     asked(early)
     late = again(early, {"day": accept(day="Monday")}, expired=True)
+    assert late.claim is None
     assert asked(late) == ["name-2"]
     goes_on = again(late, {"name-2": accept(name="Ann")})
     assert goes_on.claim is not None
     assert early.claim is not None
-    assert goes_on.claim.place not in {early.claim.place, machine.claim}
+    assert goes_on.claim.place != early.claim.place
+
+
+def test_two_lines_of_a_call_cannot_both_go_on_though_they_answer_alike():
+    """Security 4: one of them began anew when its state was too old, and asks what the other was told."""
+    machine = begin(form(), "book")
+    asked(machine)
+    on_time, late = again(machine, {"name": accept(name="Ann")}), again(machine, expired=True)
+    assert asked(on_time) == ["day"]
+    assert asked(late) == ["name-2"]
+    one, other = again(on_time), again(late)
+    assert one.claim is not None
+    assert other.claim is not None
+    assert one.claim.place == other.claim.place
+    assert one.claim.inputs != other.claim.inputs
+
+
+def test_who_can_read_claims_cannot_try_out_which_answers_were_given():
+    """Security 4: a yes of one call has another digest in the next."""
+    claims = []
+    for _ in range(2):
+        machine = begin(till([]), "shop", {"item": "tea"})
+        asked(machine)
+        claims.append(claimed(again(machine, {"amount": accept(amount=5)}))[1])
+    assert claims[0].inputs != claims[1].inputs
 
 
 # What cannot be of single use

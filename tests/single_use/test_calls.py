@@ -251,6 +251,36 @@ async def test_a_state_that_expired_and_began_anew_keeps_what_its_call_has_claim
     assert ran == ["pay"]
 
 
+async def test_a_state_that_expired_brings_no_old_yes_back():
+    """Security 8: also where a round was played in time, and what came of it is kept."""
+    now = [1000.0]
+    toolbox = Toolbox("t")
+    ran: list[str] = []
+
+    @toolbox.tool(single_use=True)
+    @needs_input(ok=confirm("Buy it for 100 EUR?"))
+    @needs_input(name="For whom?")
+    def buy(name: str) -> str:
+        ran.append(name)
+        return name
+
+    server = Server(toolbox, StateSigner(TESTING_KEYS, "t", ttl=60, clock=lambda: now[0]))
+    first = await server.ask("buy")
+    second = await server.ask("buy", {"ok": YES}, first)
+    now[0] += 200
+    anew = await server.send("buy", {"ok": YES}, first)
+    assert isinstance(anew, InputRequired)
+    assert list(anew.requests) == ["ok-2"]
+    late = await server.send("buy", {"name": accept(name="Ann")}, second)
+    assert isinstance(late, InputRequired)
+    assert list(late.requests) == ["ok-2"]
+    last = await server.ask("buy", {"ok-2": YES}, anew.state)
+    with pytest.raises(AlreadyDone):  # it went on from the first state, and is one call
+        await server.send("buy", {"ok-2": NO}, anew.state)
+    assert await server.send("buy", {"name": accept(name="Bob")}, last) == Complete("Bob", {"result": "Bob"})
+    assert ran == ["Bob"]
+
+
 async def test_the_last_second_of_a_state_is_still_inside_the_life_of_its_claim():
     """Security 4: t = exp + 30, when only the leeway still takes the state."""
     now = [1000.0]
