@@ -17,7 +17,7 @@ from pydantic import JsonValue
 from mrtr_tools.progress import Progress
 from mrtr_tools.values import Codec
 
-__all__ = ["Claim", "OnCrash", "Once", "claim_round", "claim_step"]
+__all__ = ["Claim", "OnCrash", "Once", "claim_rest", "claim_round", "claim_step"]
 
 OnCrash = Literal["refuse", "rerun"]
 """What becomes of a step whose process ended inside it: nobody runs it again, or the next who asks for it does."""
@@ -77,6 +77,12 @@ def claim_round(progress: Progress, responses: Mapping[str, JsonValue], on_crash
     place = (ROUND, progress.call, str(progress.rounds))
     taken = {key: responses[key] for key in progress.open if key in responses}
     return Claim(place, _digest(place, [progress.to_json(), taken]), progress.born, on_crash)
+
+
+def claim_rest(progress: Progress, on_crash: OnCrash) -> Claim:
+    """The claim on what is left of a round that was cut short, from `progress` on."""
+    left = _digest((), progress.to_json())
+    return Claim((ROUND, progress.call, str(progress.rounds), left), left, progress.born, on_crash)
 
 
 def _digest(place: tuple[str, ...], taken: object) -> str:

@@ -17,7 +17,7 @@ A driver that has too much to do may call `round.hand_back()` after a step went 
 
 What runs once (`single_use=True`) is claimed by the driver before it goes on: the round where `round.claim` is set, a
 step where `RunStep.claim` is. Whoever claims it keeps `round.outcome()`, or of a step that `round.asks_again` nothing,
-and whoever comes second does nothing and reports with `round.restore(outcome)`.
+and whoever comes second does nothing and reports with `round.restore(outcome)`, of a round with `round.replay`.
 
 What happens next follows from `progress` alone: take the current step; walk its groups from top to bottom; the first
 group that is not settled runs its functions and asks its questions; when all are settled the step's body runs; what it
@@ -67,7 +67,7 @@ from mrtr_tools.events import Event, Finished, HandBack, NeedInput, RunStep, alo
 from mrtr_tools.input_requests import Source
 from mrtr_tools.inputs import Input
 from mrtr_tools.marks import AskAgain, Refused, Then, holds_then, name_of
-from mrtr_tools.once import Claim, Once, claim_round, claim_step
+from mrtr_tools.once import Claim, Once, claim_rest, claim_round, claim_step
 from mrtr_tools.outcomes import Outcome, outcome_of, restored
 from mrtr_tools.progress import Open, Progress
 from mrtr_tools.questions import Question
@@ -98,7 +98,7 @@ class Round:
         progress: what the call has.
         claim: what must be claimed before anything is done, for a tool whose rounds are played once; None for any
             other, and in a round that begins the call, or begins it anew.
-        has_run: whether a function of the author has run in this round.
+        has_run: whether a function of the author has run in this round, as far as it was played here.
         asks_again: whether the last function that ran has asked again, and so has not acted.
 
     Raises:
@@ -217,6 +217,11 @@ class Round:
             self._event, progress = unexpected(error), None
         self.progress = progress or self.progress
         self._responses, self._cold = {}, False
+
+    def replay(self, outcome: Outcome, once: Once) -> None:
+        """Go on as the round did that left this outcome; what is left of one that was cut short is claimed next."""
+        self.restore(outcome, once)
+        self.claim = claim_rest(self.progress, once.on_crash) if self._event is None else None
 
     # What comes next
 

@@ -120,9 +120,9 @@ class _Driver:
     is_busy: Callable[[], bool] | None
 
     async def play_once(self) -> NeedInput | HandBack | Finished:
-        """`play`; a round of a tool of single use only when it was not played before."""
+        """`play`; a round of a tool of single use only as far as it was not played before."""
         machine, held = self.machine, self.machine.carrier.step.once
-        if machine.claim is None or held is None:
+        if held is None:
             return await self.play()
         refused: list[RequestError] = []
 
@@ -131,14 +131,17 @@ class _Driver:
                 await self._to_the_end()
             except RequestError as error:
                 refused.append(error)
-                return {"error": FAILED} if machine.has_run else None
+                if not machine.has_run:
+                    return None
             return machine.outcome(held)
 
-        outcome = await self.once(machine.claim, act)
-        if refused:
-            raise refused[0]
-        if outcome is not None:
-            machine.restore(outcome, held)
+        while machine.claim is not None:
+            outcome = await self.once(machine.claim, act)
+            if refused:
+                raise refused[0]
+            if outcome is None:
+                break
+            machine.replay(outcome, held)
         return await self.play()
 
     async def play(self) -> NeedInput | HandBack | Finished:

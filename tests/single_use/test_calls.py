@@ -134,17 +134,96 @@ async def test_a_round_that_a_client_could_not_be_asked_in_is_free_again_when_no
 
 
 async def test_a_round_that_a_client_could_not_be_asked_in_is_used_when_something_ran():
-    """Security 4: or what ran would run again, with other answers."""
+    """Security 4: or what ran would run again, with other answers. A repeat goes on behind it."""
     ran: list[str] = []
     server = Server(booking(ran))
     state = await server.ask("book", {"name": accept(name="Ann")}, await server.ask("book"))
     monday = {"day": accept(day="Monday")}
     with pytest.raises(MissingCapability):
         await server.send("book", monday, state, client=MUTE)
-    assert await server.send("book", monday, state) == Complete("The tool failed unexpectedly.", is_error=True)
     with pytest.raises(AlreadyDone):
         await server.send("book", {"day": accept(day="Friday")}, state)
-    assert ran == ["book Ann Monday"]
+    with pytest.raises(MissingCapability):
+        await server.send("book", monday, state, client=MUTE)
+    last = await server.ask("book", monday, state)
+    assert await server.ask("book", monday, state)
+    assert await server.send("book", {"stars": accept(stars=4)}, last) == Complete("Ann 4", {"result": "Ann 4"})
+    assert ran == ["book Ann Monday", "thank"]
+
+
+async def test_a_place_for_claims_that_goes_away_within_a_round_loses_no_call():
+    """Security 4: nothing runs without a claim; and a call that was told to try again later can."""
+    ran: list[str] = []
+    claims = Leaving()
+    toolbox = Toolbox("t")
+
+    def token() -> str:
+        ran.append("token")
+        claims.is_there = False
+        return "t0"
+
+    @toolbox.tool(single_use=True)
+    @needs_input(ok=confirm("Pay?"))
+    @needs_input(token=token)
+    def pay(token: str) -> str:
+        ran.append("pay")
+        return f"paid with {token}"
+
+    server = Server(toolbox, claims=claims)
+    state = await server.ask("pay")
+    with pytest.raises(Busy) as caught:
+        await server.send("pay", {"ok": YES}, state)
+    assert caught.value.data == {"reason": "unavailable"}
+    assert ran == ["token"]
+    claims.is_there = True
+    for _ in range(2):
+        done = await server.send("pay", {"ok": YES}, state)
+        assert done == Complete("paid with t0", {"result": "paid with t0"})
+    assert ran == ["token", "pay"]
+
+
+class Leaving(MemoryClaims):
+    """A store that takes no claims while it is away."""
+
+    is_there = True
+
+    async def add(self, name: str, value: bytes, keep: float) -> bytes | None:
+        if not self.is_there:
+            raise ConnectionError
+        return await super().add(name, value, keep)
+
+
+async def test_what_is_left_of_a_round_that_was_cut_short_is_played_once_as_well():
+    """Security 4."""
+    ran: list[str] = []
+    claims = Leaving()
+    toolbox = Toolbox("t")
+
+    @toolbox.tool(single_use=True)
+    @needs_input(ok=confirm("Order?"))
+    def order() -> str:
+        ran.append("order")
+        claims.is_there = False
+        return then(ship)
+
+    @toolbox.step(single_use=True)
+    def ship() -> str:
+        ran.append("ship")
+        return then(tell)
+
+    @toolbox.step
+    def tell() -> str:
+        ran.append("tell")
+        return " ".join(ran)
+
+    server = Server(toolbox, claims=claims)
+    state = await server.ask("order")
+    with pytest.raises(Busy):
+        await server.send("order", {"ok": YES}, state)
+    claims.is_there = True
+    replies = [await server.send("order", {"ok": YES}, state) for _ in range(2)]
+    assert replies == [Complete("order ship tell", {"result": "order ship tell"})] * 2
+    assert ran == ["order", "ship", "tell"]
 
 
 async def test_an_error_is_repeated_and_logged_once(caplog: pytest.LogCaptureFixture):
