@@ -14,6 +14,7 @@ from typing import Final, Literal
 
 from pydantic import JsonValue
 
+from mrtr_tools.calls import Call
 from mrtr_tools.progress import Progress
 from mrtr_tools.values import Codec
 
@@ -48,6 +49,8 @@ class Claim:
     Attributes:
         place: what is claimed, without the server: the call and where it stands. The same in all forks of the call.
         inputs: a digest of what it would be done with.
+        request: a digest of the request that it would be done for; the same request is a repeat also where a function
+            gives something else the second time. Empty where `inputs` tell as much.
         born: when the call's first state was minted, in seconds since 1970.
         on_crash: as in `Once`.
     """
@@ -56,9 +59,10 @@ class Claim:
     inputs: str
     born: int
     on_crash: OnCrash = "refuse"
+    request: str = ""
 
 
-def claim_step(progress: Progress, once: Once) -> Claim:
+def claim_step(progress: Progress, once: Once, call: Call) -> Claim:
     """The claim on the current step, which the call came to by `then` as often as its progress says."""
     place = (STEP, progress.call, once.name, str(progress.visits.get(once.name, 0)))
     taken = {
@@ -68,7 +72,8 @@ def claim_step(progress: Progress, once: Once) -> Claim:
         "same": sorted(progress.same),
         "answers": {path: [slot.value, slot.refused] for path, slot in progress.slots.items()},
     }
-    return Claim(place, _digest(place, taken), progress.born, once.on_crash)
+    sent = [call.state, dict(call.responses)]
+    return Claim(place, _digest(place, taken), progress.born, once.on_crash, _digest(place, sent))
 
 
 def claim_round(progress: Progress, responses: Mapping[str, JsonValue], on_crash: OnCrash) -> Claim:

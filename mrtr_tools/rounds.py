@@ -242,7 +242,7 @@ class Round:
             raise ToolError("This cannot be done for somebody whom this server does not know.")
         if not self.progress.born:  # the same request may come again as another call, and nobody could tell
             return self._move()
-        return replace(self._run(step, values), claim=claim_step(self.progress, once))
+        return replace(self._run(step, values), claim=claim_step(self.progress, once, self.call))
 
     def hand_back(self) -> bool:
         """Let the call go on in another request, perhaps on another machine; only after a step went on by `then`.

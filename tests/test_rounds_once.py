@@ -90,9 +90,9 @@ def test_forks_of_a_call_make_the_same_claim_and_other_answers_are_other_inputs(
     _, ten = claimed(again(machine, {"amount": accept(amount=10)}))
     _, much = claimed(again(machine, {"amount": accept(amount=999)}))
     _, ten_again = claimed(again(machine, {"amount": accept(amount=10), "other": YES}))
-    assert ten.place == much.place
+    assert ten.place == much.place == ten_again.place
     assert ten.inputs != much.inputs
-    assert ten_again == ten
+    assert ten_again.inputs == ten.inputs
 
 
 def test_a_refusal_is_another_input_than_an_answer_of_no_value():
@@ -111,8 +111,30 @@ def test_a_refusal_is_another_input_than_an_answer_of_no_value():
 
 
 def test_values_that_a_step_is_handed_are_inputs_too():
+    machine = begin(quoting(), "go")
+    asked(machine)
+    _, cheap = claimed(again(machine, {"ok": YES}))
+    _, dear = claimed(again(machine, {"ok": YES}))
+    assert cheap.place == dear.place
+    assert cheap.inputs != dear.inputs
+
+
+def test_a_request_is_its_state_and_its_answers():
+    """Security 4: the same one is a repeat, whatever functions make of it."""
+    machine = begin(quoting(), "go")
+    asked(machine)
+    _, once = claimed(again(machine, {"ok": YES}))
+    _, twice = claimed(again(machine, {"ok": YES}))
+    _, other = claimed(again(machine, {"ok": YES, "more": YES}))
+    assert once.request == twice.request
+    assert other.request != once.request
+    assert once.request not in {once.inputs, ""}
+
+
+def quoting() -> Toolbox:
+    """A tool that hands on another price each time."""
     toolbox = Toolbox("t")
-    prices = iter([100, 900])
+    prices = iter(range(100))
 
     @toolbox.tool
     @needs_input(ok=confirm("Go?"))
@@ -121,14 +143,9 @@ def test_values_that_a_step_is_handed_are_inputs_too():
 
     @toolbox.step(single_use=True)
     def pay(price: int) -> str:
-        return str(price)
+        return f"paid {price}"
 
-    machine = begin(toolbox, "go")
-    asked(machine)
-    _, cheap = claimed(again(machine, {"ok": YES}))
-    _, dear = claimed(again(machine, {"ok": YES}))
-    assert cheap.place == dear.place
-    assert cheap.inputs != dear.inputs
+    return toolbox
 
 
 def test_each_time_that_a_call_comes_to_a_step_by_then_is_a_claim_of_its_own():

@@ -3,11 +3,11 @@
 A claim is a row in a `ClaimStore`, added before anything is done:
 
     name      SHA-256 of server, call and place, without a key, so that machines in mid-rotation make the same claim
-    row       [inputs, owner, alive until, sealed outcome or null] as JSON
+    row       [inputs, request, owner, alive until, sealed outcome or null] as JSON
 
 Whoever adds the row does the work, keeps the row alive meanwhile, and puts the outcome into it. Whoever finds it there
-gets the outcome, when it is for the same inputs; else an error. A row that nobody keeps alive was left by a process
-that ended inside the work.
+gets the outcome, when it is for the same inputs or the same request; else an error. A row that nobody keeps alive was
+left by a process that ended inside the work.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from pydantic_core import from_json, to_json
 from mrtr_tools.errors import AlreadyDone, Busy
 from mrtr_tools.once import Claim
 from mrtr_tools.outcomes import Outcome
+from mrtr_tools.sealing import Sealer
 from mrtr_tools.single_use.store import ClaimStore
 from mrtr_tools.state import LEEWAY, StateSigner
 
@@ -43,16 +44,24 @@ _log = logging.getLogger("mrtr_tools")
 @dataclass(frozen=True, slots=True)
 class _Row:
     inputs: str
+    request: str
     owner: str
     alive: float
     sealed: str | None = None
 
     def to_bytes(self) -> bytes:
-        return to_json([self.inputs, self.owner, self.alive, self.sealed])
+        return to_json([self.inputs, self.request, self.owner, self.alive, self.sealed])
 
     @classmethod
     def read(cls, raw: bytes) -> _Row:
         return cls(*from_json(raw))
+
+    def is_for(self, claim: Claim) -> bool:
+        return self.inputs == claim.inputs or (self.request != "" and self.request == claim.request)
+
+    def context(self, name: str) -> bytes:
+        """What its outcome is sealed for."""
+        return json.dumps([name, self.inputs, self.request]).encode()
 
 
 class Ledger:
@@ -103,10 +112,10 @@ class Ledger:
         """The outcome that is there, or None when the claim is ours now."""
         while (there := await held.take()) is not None:
             row = _Row.read(there)
-            if row.inputs != claim.inputs:
+            if not row.is_for(claim):
                 raise AlreadyDone("used")
             if row.sealed is not None:
-                return self._opened(row.sealed, held)
+                return self._opened(row, held.name)
             if self._signer.clock() <= row.alive + LEEWAY:
                 raise Busy("in_progress")
             if claim.on_crash == "refuse":
@@ -136,16 +145,13 @@ class Ledger:
                 elif outcome is None:
                     await held.release()
                 else:
-                    await held.settle(self._sealed(outcome, held))
+                    await held.settle(outcome, self._sealer)
         if failure is not None:
             raise failure
 
-    def _sealed(self, outcome: Outcome, held: _Held) -> str:
-        return b64encode(self._sealer.seal(to_json(outcome), held.context)).decode()
-
-    def _opened(self, sealed: str, held: _Held) -> Outcome:
+    def _opened(self, row: _Row, name: str) -> Outcome:
         try:
-            outcome: Outcome = from_json(self._sealer.open(b64decode(sealed), held.context))
+            outcome: Outcome = from_json(self._sealer.open(b64decode(row.sealed or ""), row.context(name)))
         except ValueError as error:
             _log.error("what a call left cannot be read: %s", error)
             raise AlreadyDone("unfinished") from None
@@ -157,11 +163,10 @@ class _Held:
 
     def __init__(self, store: ClaimStore, name: str, signer: StateSigner, claim: Claim) -> None:
         self._store = store
-        self._name = name
+        self.name = name
         self._clock = signer.clock
         self._ends = signer.ends(claim.born or int(self._clock())) + MARGIN
-        self._row = _Row(claim.inputs, secrets.token_hex(8), self._clock() + ALIVE)
-        self.context = json.dumps([name, claim.inputs]).encode()
+        self._row = _Row(claim.inputs, claim.request, secrets.token_hex(8), self._clock() + ALIVE)
 
     @property
     def _keep(self) -> float:
@@ -169,11 +174,11 @@ class _Held:
 
     async def take(self) -> bytes | None:
         """Make the claim; gives what is there instead."""
-        return await self._store.add(self._name, self._row.to_bytes(), self._keep)
+        return await self._store.add(self.name, self._row.to_bytes(), self._keep)
 
     async def take_over(self, there: bytes) -> bool:
         """Make the claim in the place of one whose process has ended."""
-        return await self._store.replace(self._name, there, self._row.to_bytes(), self._keep)
+        return await self._store.replace(self.name, there, self._row.to_bytes(), self._keep)
 
     async def keep_alive(self) -> None:
         """Say for as long as the work takes that somebody is at it."""
@@ -182,9 +187,10 @@ class _Held:
             with anyio.CancelScope(shield=True):
                 await self._change(replace(self._row, alive=self._clock() + ALIVE))
 
-    async def settle(self, sealed: str) -> None:
+    async def settle(self, outcome: Outcome, sealer: Sealer) -> None:
         """Keep what came of it."""
-        await self._change(replace(self._row, sealed=sealed))
+        sealed = sealer.seal(to_json(outcome), self._row.context(self.name))
+        await self._change(replace(self._row, sealed=b64encode(sealed).decode()))
 
     async def abandon(self) -> None:
         """Say that nobody is at it any more, and that it did not come to its end."""
@@ -192,10 +198,10 @@ class _Held:
 
     async def release(self) -> None:
         """Take the claim back."""
-        await self._noted(self._store.remove(self._name, self._row.to_bytes()))
+        await self._noted(self._store.remove(self.name, self._row.to_bytes()))
 
     async def _change(self, row: _Row) -> None:
-        if await self._noted(self._store.replace(self._name, self._row.to_bytes(), row.to_bytes(), self._keep)):
+        if await self._noted(self._store.replace(self.name, self._row.to_bytes(), row.to_bytes(), self._keep)):
             self._row = row
 
     async def _noted(self, change: Awaitable[bool]) -> bool:

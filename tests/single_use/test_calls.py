@@ -226,6 +226,31 @@ async def test_what_is_left_of_a_round_that_was_cut_short_is_played_once_as_well
     assert ran == ["order", "ship", "tell"]
 
 
+async def test_the_same_request_gets_the_same_reply_though_a_function_gives_something_else():
+    """Security 4: a price of the moment, say. Whoever sends another request is refused, with the same answers too."""
+    paid: list[int] = []
+    prices = iter((100, 900, 901))
+    toolbox = Toolbox("t")
+
+    @toolbox.tool
+    @needs_input(ok=confirm("Go?"))
+    def go() -> str:
+        return then(pay, price=next(prices))
+
+    @toolbox.step(single_use=True)
+    def pay(price: int) -> str:
+        paid.append(price)
+        return f"paid {price}"
+
+    server = Server(toolbox)
+    state = await server.ask("go")
+    first = await server.send("go", {"ok": YES}, state)
+    assert await server.send("go", {"ok": YES}, state) == first == Complete("paid 100", {"result": "paid 100"})
+    with pytest.raises(AlreadyDone):
+        await server.send("go", {"ok": YES, "unasked": YES}, state)
+    assert paid == [100]
+
+
 async def test_an_error_is_repeated_and_logged_once(caplog: pytest.LogCaptureFixture):
     toolbox = Toolbox("t")
 

@@ -88,6 +88,24 @@ async def test_a_repeat_with_other_inputs_is_refused():
     assert await refused(desk, replace(CLAIM, inputs="others")) == (-32602, {"reason": "used"})
 
 
+async def test_the_same_request_is_a_repeat_whatever_its_functions_gave_the_second_time():
+    """Security 4: what came of it belongs to whoever sent this."""
+    desk = Desk()
+    await desk.once(replace(CLAIM, request="sent"))
+    assert await desk.once(replace(CLAIM, inputs="others", request="sent")) == DONE
+    assert await desk.once(replace(CLAIM, request="other")) == DONE
+    for request in ("other", ""):
+        again = replace(CLAIM, inputs="others", request=request)
+        assert await refused(desk, again) == (-32602, {"reason": "used"})
+    assert desk.acted == 1
+
+
+async def test_no_request_is_the_same_as_no_request():
+    desk = Desk()
+    await desk.once()
+    assert await refused(desk, replace(CLAIM, inputs="others")) == (-32602, {"reason": "used"})
+
+
 async def test_who_comes_meanwhile_is_told_to_come_again():
     """Security 4: also when its answers are the same; with others it is told so at once."""
     desk = Desk()
@@ -156,15 +174,15 @@ async def test_what_is_kept_cannot_be_read_or_moved_by_who_holds_the_store():
     await desk.once()
     (name,), (row,) = desk.store.rows, desk.store.rows.values()  # type: ignore[attr-defined]
     assert b"hunter2" not in row
-    assert b"hunter2" not in base64.b64decode(from_json(row)[3])
+    assert b"hunter2" not in base64.b64decode(from_json(row)[4])
     moved = replace(CLAIM, place=("step", "victim", "pay", "1"))
     await other.once(moved)
     (victim,) = other.store.rows  # type: ignore[attr-defined]
     await other.store.replace(victim, other.store.rows[victim], row, 1)  # type: ignore[attr-defined]
     assert await refused(other, moved) == (-32602, {"reason": "unfinished"})
-    inputs, owner, alive, sealed = from_json(row)
+    inputs, *rest = from_json(row)
     assert inputs == "inputs"
-    await desk.store.replace(name, row, to_json(["others", owner, alive, sealed]), 1)
+    await desk.store.replace(name, row, to_json(["others", *rest]), 1)
     assert await refused(desk, replace(CLAIM, inputs="others")) == (-32602, {"reason": "unfinished"})
 
 
@@ -173,7 +191,7 @@ async def test_what_is_kept_cannot_be_read_or_moved_by_who_holds_the_store():
 
 async def left_inside(desk: Desk, claim: Claim = CLAIM) -> None:
     """Somebody claims it, and is never heard of again."""
-    row = to_json([claim.inputs, "gone", desk.now + 30, None])
+    row = to_json([claim.inputs, "", "gone", desk.now + 30, None])
     await desk.store.add(desk.ledger._name(claim), row, 1)
 
 
