@@ -20,7 +20,7 @@ from mrtr_tools.progress import Progress
 from mrtr_tools.steps import Step
 from mrtr_tools.tools import Toolbox
 
-__all__ = ["Resumed", "carried_values", "resume"]
+__all__ = ["Resumed", "carried_values", "going_on", "resume"]
 
 
 @dataclass(slots=True)
@@ -65,16 +65,23 @@ def resume(
     """
     if progress is None:
         return _begun(carrier, raw, Progress(), call.responses)
-    given = None if expired else _fitting(toolbox, carrier, raw, progress)
-    if given is None:
-        trouble = "expired" if expired else "no_longer_fits"
-        if progress.ran:
-            raise InvalidState(trouble, public=trouble)
-        return _begun(carrier, raw, _anew(progress), {})
-    step = _step(toolbox, carrier, progress)
-    progress.step = step.name if progress.step else ""
-    progress.defaults = carrier.arguments.defaults(given)
-    return Resumed(progress, given, goes_on=True)
+    given = None if expired else going_on(toolbox, carrier, raw, progress)
+    if given is not None:
+        return Resumed(progress, given, goes_on=True)
+    trouble = "expired" if expired else "no_longer_fits"
+    if progress.ran:
+        raise InvalidState(trouble, public=trouble)
+    return _begun(carrier, raw, _anew(progress), {})
+
+
+def going_on(toolbox: Toolbox, carrier: Carrier, raw: Mapping[str, JsonValue], progress: Progress) -> Given | None:
+    """The arguments, when progress that another build may have made can go on in this one, which it then goes by; else
+    None."""
+    given = _fitting(toolbox, carrier, raw, progress)
+    if given is not None:
+        progress.step = cast("Step", toolbox.step_named(progress.step)).name if progress.step else ""
+        progress.defaults = carrier.arguments.defaults(given)
+    return given
 
 
 def carried_values(carrier: Carrier, step: Step, progress: Progress, given: Given) -> dict[str, object]:
@@ -116,7 +123,6 @@ def _begun(
 
 
 def _fitting(toolbox: Toolbox, carrier: Carrier, raw: Mapping[str, JsonValue], progress: Progress) -> Given | None:
-    """The arguments, when progress that another build may have made can go on in this one."""
     try:
         given = carrier.arguments.read(raw, progress.defaults)
         step = toolbox.step_named(progress.step) if progress.step else carrier.step
@@ -128,10 +134,6 @@ def _fitting(toolbox: Toolbox, carrier: Carrier, raw: Mapping[str, JsonValue], p
     except (ToolError, ValueError):
         pass
     return None
-
-
-def _step(toolbox: Toolbox, carrier: Carrier, progress: Progress) -> Step:
-    return cast("Step", toolbox.step_named(progress.step)) if progress.step else carrier.step
 
 
 def _anew(progress: Progress) -> Progress:

@@ -62,7 +62,7 @@ from mrtr_tools import responses
 from mrtr_tools.arguments import Given
 from mrtr_tools.calls import Call
 from mrtr_tools.context import Context
-from mrtr_tools.errors import InvalidArguments, InvalidParams, MissingCapability, RequestError, ToolError
+from mrtr_tools.errors import InvalidArguments, InvalidParams, InvalidState, MissingCapability, RequestError, ToolError
 from mrtr_tools.events import Event, Finished, HandBack, NeedInput, RunStep, alone, tool_error, unexpected
 from mrtr_tools.input_requests import Source
 from mrtr_tools.inputs import Input
@@ -71,7 +71,7 @@ from mrtr_tools.once import Claim, Once, claim_rest, claim_round, claim_step
 from mrtr_tools.outcomes import Outcome, outcome_of, restored
 from mrtr_tools.progress import Open, Progress
 from mrtr_tools.questions import Question
-from mrtr_tools.resuming import carried_values, resume
+from mrtr_tools.resuming import carried_values, going_on, resume
 from mrtr_tools.steps import Step
 from mrtr_tools.tools import Toolbox
 from mrtr_tools.walk import Ask, Walk
@@ -109,7 +109,7 @@ class Round:
     def __init__(
         self, toolbox: Toolbox, call: Call, progress: Progress | None = None, *, expired: bool = False
     ) -> None:
-        self.carrier, raw = toolbox.find(call.method, call.target, call.arguments)
+        self.carrier, self._raw = toolbox.find(call.method, call.target, call.arguments)
         self.call = call
         self.progress = Progress() if progress is None else progress
         self.toolbox = toolbox
@@ -126,7 +126,7 @@ class Round:
         once = self.carrier.step.once if self.carrier.single_use and progress is not None else None
         claim = claim_round(self.progress, call.responses, once.on_crash) if once is not None else None
         try:
-            resumed = resume(toolbox, self.carrier, call, raw, progress, expired=expired)
+            resumed = resume(toolbox, self.carrier, call, self._raw, progress, expired=expired)
             self.progress, self._given = resumed.progress, resumed.given
             self._responses, self._cold = resumed.cold, bool(resumed.cold)
             if resumed.goes_on:  # else there is nothing to claim, as in a first request
@@ -203,20 +203,22 @@ class Round:
         Args:
             once: of the step that was claimed, or of the tool when the round was.
         """
-        try:
-            return outcome_of(self._event, self.progress, once)
-        except TypeError as error:
-            self._event = unexpected(error)
-            return outcome_of(self._event, self.progress, once)
+        outcome, self._event = outcome_of(self._event, self.progress, self.carrier, once)
+        return outcome
 
     def restore(self, outcome: Outcome, once: Once) -> None:
-        """Go on as if what left this outcome had just been done."""
-        try:
-            self._event, progress = restored(outcome, self.carrier, once)
-        except ValueError as error:
-            self._event, progress = unexpected(error), None
-        self.progress = progress or self.progress
+        """Go on as if what left this outcome had just been done.
+
+        Raises:
+            InvalidState: another build left it, and the call cannot go on from there in this one.
+        """
+        self._event, progress = restored(outcome, self.carrier, once)
         self._responses, self._cold = {}, False
+        if progress is not None:
+            given = going_on(self.toolbox, self.carrier, self._raw, progress)
+            if given is None:
+                raise InvalidState("no_longer_fits", public="no_longer_fits")
+            self.progress, self._given = progress, given
 
     def replay(self, outcome: Outcome, once: Once) -> None:
         """Go on as the round did that left this outcome; what is left of one that was cut short is claimed next."""

@@ -155,7 +155,8 @@ class _Driver:
         event = await self._to_the_end()
         self._tell(event)
         if isinstance(event, Finished) and event.cause is not None:
-            _log.error("%s failed: %s", self.machine.carrier.name, FAILED, exc_info=event.cause)
+            told = f"failed: {FAILED}" if event.reply.is_error else "ran, but a repeat will not get its result"
+            _log.error("%s %s", self.machine.carrier.name, told, exc_info=event.cause)
         return event
 
     async def _to_the_end(self) -> NeedInput | HandBack | Finished:

@@ -267,6 +267,24 @@ async def test_an_error_is_repeated_and_logged_once(caplog: pytest.LogCaptureFix
     assert len(caplog.records) == 1
 
 
+async def test_a_result_that_cannot_be_kept_reaches_the_first_and_is_told_to_the_operator(
+    caplog: pytest.LogCaptureFixture,
+):
+    toolbox = Toolbox("t")
+
+    @toolbox.tool(single_use=True)
+    @needs_input(ok=confirm("Pay?"))
+    def pay() -> list[int]:
+        return (1, 2)  # type: ignore[return-value]
+
+    server = Server(toolbox)
+    state = await server.ask("pay")
+    assert await server.send("pay", {"ok": YES}, state) == Complete((1, 2), {"result": [1, 2]})
+    assert "pay ran, but a repeat will not get its result" in caplog.text
+    repeat = await server.send("pay", {"ok": YES}, state)
+    assert repeat == Complete("This was done before, and what came of it cannot be told again.", is_error=True)
+
+
 async def test_the_idempotency_key_of_an_effect_is_the_same_for_every_machine_and_repeat():
     seen: list[str] = []
     toolbox = Toolbox("t")
