@@ -18,10 +18,12 @@ import logging
 import secrets
 from base64 import b64decode, b64encode
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
 import anyio
+import anyio.lowlevel
 from pydantic_core import from_json, to_json
 
 from mrtr_tools.errors import AlreadyDone, Busy
@@ -92,17 +94,14 @@ class Ledger:
             AlreadyDone: it was done with other inputs, or whoever did it ended inside.
             Busy: it is being done, or the store cannot be reached.
         """
-        name = self._name(claim)
-        held = _Held(self._store, name, self._signer, claim)
-        try:
+        held = _Held(self._store, self._name(claim), self._signer, claim)
+        outcome: Outcome | None = None
+        await anyio.lowlevel.checkpoint_if_cancelled()
+        # What was begun comes to its end, though its client goes away: the next request finds what came of it.
+        with anyio.CancelScope(shield=True):
             outcome = await self._found(claim, held)
-        except (AlreadyDone, Busy):
-            raise
-        except Exception:  # noqa: BLE001  whatever a store raises, nothing is done without a claim
-            _log.exception("claims cannot be read or written; the call was refused")
-            raise Busy("unavailable") from None
-        if outcome is None:
-            await self._act(held, act)
+            if outcome is None:
+                await self._act(held, act)
         return outcome
 
     def _name(self, claim: Claim) -> str:
@@ -110,48 +109,55 @@ class Ledger:
 
     async def _found(self, claim: Claim, held: _Held) -> Outcome | None:
         """The outcome that is there, or None when the claim is ours now."""
-        while (there := await held.take()) is not None:
-            row = _Row.read(there)
-            if not row.is_for(claim):
-                raise AlreadyDone("used")
-            if row.sealed is not None:
-                return self._opened(row, held.name)
-            if self._signer.clock() <= row.alive + LEEWAY:
-                raise Busy("in_progress")
-            if claim.on_crash == "refuse":
-                raise AlreadyDone("unfinished")
-            if await held.take_over(there):
-                break
+        try:
+            while (there := await held.take()) is not None:
+                if (outcome := self._left(_Row.read(there), claim, held.name)) is not None:
+                    return outcome
+                if await held.take_over(there):
+                    break
+        except (AlreadyDone, Busy):
+            raise
+        except Exception:  # noqa: BLE001  whatever a store raises, nothing is done without a claim
+            _log.exception("claims cannot be read or written; the call was refused")
+            raise Busy("unavailable") from None
+        return None
+
+    def _left(self, row: _Row, claim: Claim, name: str) -> Outcome | None:
+        """What is in a row, or None when it may be taken over."""
+        if not row.is_for(claim):
+            raise AlreadyDone("used")
+        if row.sealed is not None:
+            return self._opened(row.sealed, row.context(name))
+        if self._signer.clock() <= row.alive + LEEWAY:
+            raise Busy("in_progress")
+        if claim.on_crash == "refuse":
+            raise AlreadyDone("unfinished")
         return None
 
     async def _act(self, held: _Held, act: Callable[[], Awaitable[Outcome | None]]) -> None:
         outcome: Outcome | None = None
-        is_done = False
-        failure: Exception | None = None
-        # What was begun comes to its end, though its client goes away: the next request finds what came of it.
-        with anyio.CancelScope(shield=True):
-            try:
-                async with anyio.create_task_group() as tasks:
-                    tasks.start_soon(held.keep_alive)
-                    try:
-                        outcome = await act()
-                        is_done = True
-                    except Exception as error:  # noqa: BLE001  else the task group would wrap it
-                        failure = error
-                    tasks.cancel_scope.cancel()
-            finally:
-                if not is_done:
-                    await held.abandon()
-                elif outcome is None:
-                    await held.release()
-                else:
-                    await held.settle(outcome, self._sealer)
+        failure: BaseException | None = None
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(held.keep_alive)
+                try:
+                    outcome = await act()
+                except BaseException as error:  # noqa: BLE001  else the task group would wrap it
+                    failure = error
+                tasks.cancel_scope.cancel()
+        finally:
+            if failure is not None:
+                await held.abandon()
+            elif outcome is None:
+                await held.release()
+            else:
+                await held.settle(outcome, self._sealer)
         if failure is not None:
             raise failure
 
-    def _opened(self, row: _Row, name: str) -> Outcome:
+    def _opened(self, sealed: str, context: bytes) -> Outcome:
         try:
-            outcome: Outcome = from_json(self._sealer.open(b64decode(row.sealed or ""), row.context(name)))
+            outcome: Outcome = from_json(self._sealer.open(b64decode(sealed), context))
         except ValueError as error:
             _log.error("what a call left cannot be read: %s", error)
             raise AlreadyDone("unfinished") from None
@@ -174,7 +180,15 @@ class _Held:
 
     async def take(self) -> bytes | None:
         """Make the claim; gives what is there instead."""
-        return await self._store.add(self.name, self._row.to_bytes(), self._keep)
+        ours = self._row.to_bytes()
+        try:
+            there = await self._store.add(self.name, ours, self._keep)
+        except BaseException:
+            # It may be there all the same, and nobody would be at work.
+            with suppress(Exception):
+                await self._store.remove(self.name, ours)
+            raise
+        return None if there == ours else there
 
     async def take_over(self, there: bytes) -> bool:
         """Make the claim in the place of one whose process has ended."""
@@ -185,31 +199,42 @@ class _Held:
         while True:
             await anyio.sleep(ALIVE / 3)
             with anyio.CancelScope(shield=True):
-                await self._change(replace(self._row, alive=self._clock() + ALIVE))
+                await self._note(replace(self._row, alive=self._clock() + ALIVE))
 
     async def settle(self, outcome: Outcome, sealer: Sealer) -> None:
         """Keep what came of it."""
         sealed = sealer.seal(to_json(outcome), self._row.context(self.name))
-        await self._change(replace(self._row, sealed=b64encode(sealed).decode()))
+        await self._note(replace(self._row, sealed=b64encode(sealed).decode()))
 
     async def abandon(self) -> None:
         """Say that nobody is at it any more, and that it did not come to its end."""
-        await self._change(replace(self._row, alive=-LEEWAY))
+        await self._note(replace(self._row, alive=-LEEWAY))
 
     async def release(self) -> None:
         """Take the claim back."""
-        await self._noted(self._store.remove(self.name, self._row.to_bytes()))
+        await self._note(None)
 
-    async def _change(self, row: _Row) -> None:
-        if await self._noted(self._store.replace(self.name, self._row.to_bytes(), row.to_bytes(), self._keep)):
-            self._row = row
-
-    async def _noted(self, change: Awaitable[bool]) -> bool:
-        """Whether a change came about. The work is done or under way, so nothing can be refused any more."""
+    async def _note(self, row: _Row | None) -> None:
+        """Put a row in the place of ours, or nothing. The work is done or under way: it cannot be refused any more."""
         try:
-            if await change:
-                return True
-            _log.error("a claim is not what it was: another process took it over")
+            if not (await self._put(row) or (await self._found_again() and await self._put(row))):
+                _log.error("a claim is not what it was: another process took it over")
         except Exception:  # noqa: BLE001  whatever a store raises
-            _log.exception("a claim cannot be written; a repeat of the call will be refused")
+            _log.exception("a claim cannot be written; a repeat of the call may be refused")
+
+    async def _put(self, row: _Row | None) -> bool:
+        ours = self._row.to_bytes()
+        if row is None:
+            return await self._store.remove(self.name, ours)
+        changed = await self._store.replace(self.name, ours, row.to_bytes(), self._keep)
+        self._row = row if changed else self._row
+        return changed
+
+    async def _found_again(self) -> bool:
+        """Whether the claim is still ours: a change that seemed to fail may have come about all the same."""
+        there = await self._store.add(self.name, self._row.to_bytes(), self._keep)
+        row = self._row if there is None else _Row.read(there)
+        if row.owner == self._row.owner:
+            self._row = row
+            return True
         return False

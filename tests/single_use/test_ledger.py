@@ -282,6 +282,30 @@ async def test_a_process_that_ends_its_tasks_leaves_the_claim_behind(anyio_backe
     assert await refused(desk) == (-32602, {"reason": "unfinished"})
 
 
+async def test_a_request_that_was_cancelled_before_is_not_begun():
+    desk = Desk()
+    with anyio.CancelScope() as scope:
+        scope.cancel()
+        await desk.once()
+    assert scope.cancelled_caught
+    assert (desk.acted, desk.store.rows) == (0, {})  # type: ignore[attr-defined]
+
+
+class Stop(BaseException):
+    """What ends more than a call."""
+
+
+async def test_what_is_no_exception_comes_out_as_it_is_too():
+    desk = Desk()
+
+    async def act() -> Outcome:
+        raise Stop
+
+    with pytest.raises(Stop):
+        await desk.ledger.once(CLAIM, act)
+    assert await refused(desk) == (-32602, {"reason": "unfinished"})
+
+
 async def test_an_error_inside_leaves_its_claim_behind_and_comes_out_as_it_is():
     desk = Desk()
 
@@ -354,7 +378,115 @@ async def test_a_store_that_goes_down_inside_does_not_take_the_result_away(caplo
     desk = Desk(Broken(1))
     assert await desk.once() is None
     assert desk.acted == 1
-    assert "a repeat of the call will be refused" in caplog.text
+    assert "a repeat of the call may be refused" in caplog.text
+
+
+class Unsure(Shelf):
+    """A store that does what it is told, and then fails to say so, in these calls of it, counted from 0."""
+
+    def __init__(self, *calls: int) -> None:
+        super().__init__()
+        self.left = iter(range(1000))
+        self.unsure = calls
+        self.failed = anyio.Event()
+
+    def _fail(self) -> None:
+        if next(self.left) in self.unsure:
+            self.failed.set()
+            raise TimeoutError
+
+    async def add(self, name: str, value: bytes, keep: float) -> bytes | None:
+        there = await super().add(name, value, keep)
+        self._fail()
+        return there
+
+    async def replace(self, name: str, old: bytes, new: bytes, keep: float) -> bool:
+        changed = await super().replace(name, old, new, keep)
+        self._fail()
+        return changed
+
+
+async def test_a_claim_of_which_nobody_knows_whether_it_was_made_is_taken_back():
+    """Or the call would wait for somebody who is not at work, and then be lost."""
+    desk = Desk(Unsure(0))
+    assert await refused(desk) == (-31001, {"reason": "unavailable"})
+    assert await desk.once() is None
+    assert await desk.once() == DONE
+    assert desk.acted == 1
+
+
+async def test_a_store_that_tries_again_by_itself_finds_our_own_claim():
+    class Patient(Shelf):
+        async def add(self, name: str, value: bytes, keep: float) -> bytes | None:
+            await super().add(name, value, keep)
+            return await super().add(name, value, keep)
+
+    desk = Desk(Patient())
+    assert await desk.once() is None
+    assert await desk.once() == DONE
+    assert desk.acted == 1
+
+
+@pytest.mark.parametrize("outcome", [DONE, None], ids=["done", "nothing done"])
+async def test_a_word_that_seemed_to_be_lost_takes_no_outcome_with_it(
+    outcome: Outcome | None, monkeypatch: pytest.MonkeyPatch
+):
+    """Security 4: the row is ours, though it is not what we last knew it to be."""
+    monkeypatch.setattr("mrtr_tools.single_use.ledger.ALIVE", 0.003)
+    store = Unsure(1)
+    desk = Desk(store)
+
+    async def act() -> Outcome | None:
+        desk.now += 1
+        await store.failed.wait()
+        return outcome
+
+    assert await desk.ledger.once(CLAIM, act) is None
+    assert await desk.once() == outcome
+
+
+async def test_a_claim_that_another_process_took_over_stays_with_it(caplog: pytest.LogCaptureFixture):
+    """A process that stood still wakes up beside the one that does it again."""
+    desk, claim = Desk(), replace(CLAIM, on_crash="rerun")
+    inside, go_on = anyio.Event(), anyio.Event()
+
+    async def act() -> Outcome:
+        inside.set()
+        await go_on.wait()
+        return {"done": "too late"}
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(desk.ledger.once, claim, act)
+        await inside.wait()
+        desk.now += 1000
+        assert await desk.once(claim) is None
+        go_on.set()
+    assert await desk.once(claim) == DONE
+    assert "another process took it over" in caplog.text
+
+
+async def test_who_is_at_work_says_so_for_as_long_as_it_takes(monkeypatch: pytest.MonkeyPatch):
+    """Security 4: what takes long is not what was left behind."""
+    monkeypatch.setattr("mrtr_tools.single_use.ledger.ALIVE", 0.003)
+    desk = Desk()
+    inside, go_on = anyio.Event(), anyio.Event()
+
+    async def act() -> Outcome:
+        inside.set()
+        await go_on.wait()
+        return DONE
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(desk.ledger.once, CLAIM, act)
+        await inside.wait()
+        desk.now += 1000
+        (before,) = desk.store.rows.values()  # type: ignore[attr-defined]
+        with anyio.fail_after(5):
+            while [before] == list(desk.store.rows.values()):  # type: ignore[attr-defined]
+                await anyio.lowlevel.checkpoint()
+        assert await refused(desk) == (-31001, {"reason": "in_progress"})
+        go_on.set()
+    assert await desk.once() == DONE
 
 
 async def test_a_row_that_is_none_of_ours_refuses():
