@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from anyio import get_cancelled_exc_class, to_thread
+from anyio import CancelScope, get_cancelled_exc_class, to_thread
 
 from mrtr_tools.calls import Call, Complete, InputRequired, Reply
 from mrtr_tools.errors import Busy, InvalidState, RequestError, ToolError
@@ -101,7 +101,8 @@ async def play(machine: Round, observer: Observer | None = None) -> NeedInput | 
 
 
 async def _at_once(_: Claim, act: Act) -> Outcome | None:
-    await act()
+    with CancelScope(shield=True):  # nothing is claimed, but what was begun comes to its end here too
+        await act()
     return None
 
 

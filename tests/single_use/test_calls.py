@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import anyio
 import pytest
 from pydantic import JsonValue
 
@@ -330,6 +331,29 @@ async def test_an_older_client_whose_call_cannot_come_twice_needs_no_claim_and_n
     assert await handle_legacy_call(toolbox, Call("fire", client=Client()), push) == Complete(
         "fired 1", {"result": "fired 1"}
     )
+
+
+async def test_what_an_older_client_began_comes_to_its_end_when_it_goes_away():
+    ran: list[str] = []
+    inside, go_on = anyio.Event(), anyio.Event()
+    toolbox = Toolbox("t")
+
+    @toolbox.tool(single_use=True)
+    async def fire() -> str:
+        inside.set()
+        await go_on.wait()
+        ran.append("fire")
+        return "fired"
+
+    async def push(request: Mapping[str, JsonValue]) -> JsonValue:
+        raise AssertionError(request)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(handle_legacy_call, toolbox, Call("fire", client=Client()), push)
+        await inside.wait()
+        tasks.cancel_scope.cancel()
+        go_on.set()
+    assert ran == ["fire"]
 
 
 def test_authors_play_such_tools_as_any_other():

@@ -84,7 +84,7 @@ async def test_of_fifty_at_once_one_adds(store: ClaimStore, name: str):
 async def test_a_store_waits_for_no_thread_that_a_step_waits_in(store: ClaimStore, name: str):
     """Or who is at work could not say so, and would be taken for dead."""
     limiter = to_thread.current_default_thread_limiter()
-    limiter.total_tokens = 1
+    threads, limiter.total_tokens = limiter.total_tokens, 1
     inside, door = threading.Event(), threading.Event()
 
     def wait() -> None:
@@ -98,6 +98,7 @@ async def test_a_store_waits_for_no_thread_that_a_step_waits_in(store: ClaimStor
                 await anyio.lowlevel.checkpoint()
             assert await store.add(name, b"one", DAY) is None
         door.set()
+    limiter.total_tokens = threads
 
 
 async def test_a_file_that_is_locked_fails_all_who_wait_and_not_one_after_the_other(
