@@ -39,6 +39,8 @@ ALIVE: Final = 30
 """Seconds that a row lives without a word from whoever does the work; a word comes three times as often."""
 MARGIN: Final = 60 + LEEWAY
 """Seconds that an outcome is kept beyond the last moment at which a state of its call could be taken."""
+TRIES: Final = 2
+"""How often what came of it is written: what nobody could write is lost to a repeat."""
 
 _log = logging.getLogger("mrtr_tools")
 
@@ -216,11 +218,14 @@ class _Held:
 
     async def _note(self, row: _Row | None) -> None:
         """Put a row in the place of ours, or nothing. The work is done or under way: it cannot be refused any more."""
-        try:
-            if not (await self._put(row) or (await self._found_again() and await self._put(row))):
-                _log.error("a claim is not what it was: another process took it over")
-        except Exception:  # noqa: BLE001  whatever a store raises
-            _log.exception("a claim cannot be written; a repeat of the call may be refused")
+        for tries_left in reversed(range(TRIES)):
+            try:
+                if not (await self._put(row) or (await self._found_again() and await self._put(row))):
+                    _log.error("a claim is not what it was: another process took it over")
+                return
+            except Exception:  # noqa: BLE001  whatever a store raises
+                if not tries_left:
+                    _log.exception("a claim cannot be written; a repeat of the call may be refused")
 
     async def _put(self, row: _Row | None) -> bool:
         ours = self._row.to_bytes()

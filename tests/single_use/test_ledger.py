@@ -343,15 +343,16 @@ async def test_a_call_whose_first_state_is_minted_only_now_is_kept_as_long():
 
 
 class Broken(MemoryClaims):
-    """A store that is down, from the given number of calls on."""
+    """A store that is down, from the given number of calls on, for so many calls."""
 
-    def __init__(self, after: int) -> None:
+    def __init__(self, after: int, calls: int = 1000) -> None:
         super().__init__()
-        self.left = after
+        self.down = range(after, after + calls)
+        self.calls = 0
 
     def _look(self) -> None:
-        self.left -= 1
-        if self.left < 0:
+        self.calls += 1
+        if self.calls - 1 in self.down:
             raise ConnectionError("redis://:secret@host is down")
 
     async def add(self, name: str, value: bytes, keep: float) -> bytes | None:
@@ -361,6 +362,10 @@ class Broken(MemoryClaims):
     async def replace(self, name: str, old: bytes, new: bytes, keep: float) -> bool:
         self._look()
         return await super().replace(name, old, new, keep)
+
+    async def remove(self, name: str, old: bytes) -> bool:
+        self._look()
+        return await super().remove(name, old)
 
 
 async def test_a_store_that_is_down_refuses_before_anything_is_done(caplog: pytest.LogCaptureFixture):
@@ -379,6 +384,13 @@ async def test_a_store_that_goes_down_inside_does_not_take_the_result_away(caplo
     assert await desk.once() is None
     assert desk.acted == 1
     assert "a repeat of the call may be refused" in caplog.text
+
+
+@pytest.mark.parametrize("outcome", [DONE, None], ids=["done", "nothing done"])
+async def test_one_failure_loses_nothing_of_what_came_of_it(outcome: Outcome | None):
+    desk = Desk(Broken(1, calls=1))
+    assert await desk.once(outcome=outcome) is None
+    assert await desk.once(outcome=outcome) == outcome
 
 
 class Unsure(Shelf):
