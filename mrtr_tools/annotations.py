@@ -12,7 +12,14 @@ from typing_extensions import is_typeddict
 from mrtr_tools.marks import Refused
 from mrtr_tools.templates import TemplateError
 
-__all__ = ["attribute_type", "bare", "try_format", "without_refused"]
+__all__ = ["attribute_type", "bare", "is_call_result", "try_format", "without_refused"]
+
+
+def is_call_result(kind: object) -> bool:
+    """Whether it is the SDK's `CallToolResult`, which is imported only where it is used."""
+    return isinstance(kind, type) and any(
+        base.__name__ == "CallToolResult" and base.__module__.partition(".")[0] == "mcp_types" for base in kind.__mro__
+    )
 
 
 def without_refused(annotation: object) -> tuple[object, bool]:

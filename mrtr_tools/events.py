@@ -59,7 +59,7 @@ class Finished:
 
     Attributes:
         reply: the result, or a tool error.
-        cause: the exception behind an unexpected end; for the log only.
+        cause: the exception behind an unexpected end, or why a result of single use cannot be kept; for the log only.
     """
 
     reply: Complete

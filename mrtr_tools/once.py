@@ -14,10 +14,11 @@ from typing import Final, Literal
 
 from pydantic import JsonValue
 
+from mrtr_tools.calls import Call
 from mrtr_tools.progress import Progress
 from mrtr_tools.values import Codec
 
-__all__ = ["Claim", "OnCrash", "Once", "claim_round", "claim_step"]
+__all__ = ["Claim", "OnCrash", "Once", "claim_rest", "claim_round", "claim_step"]
 
 OnCrash = Literal["refuse", "rerun"]
 """What becomes of a step whose process ended inside it: nobody runs it again, or the next who asks for it does."""
@@ -48,6 +49,8 @@ class Claim:
     Attributes:
         place: what is claimed, without the server: the call and where it stands. The same in all forks of the call.
         inputs: a digest of what it would be done with.
+        request: a digest of the request that it would be done for; the same request is a repeat also where a function
+            gives something else the second time. Empty where `inputs` tell as much.
         born: when the call's first state was minted, in seconds since 1970.
         on_crash: as in `Once`.
         ttl: seconds that a state of the tool lives, or None for those of the server.
@@ -58,9 +61,10 @@ class Claim:
     born: int
     on_crash: OnCrash = "refuse"
     ttl: float | None = None
+    request: str = ""
 
 
-def claim_step(progress: Progress, once: Once, ttl: float | None = None) -> Claim:
+def claim_step(progress: Progress, once: Once, call: Call, ttl: float | None = None) -> Claim:
     """The claim on the current step, which the call came to by `then` as often as its progress says."""
     place = (STEP, progress.call, once.name, str(progress.visits.get(once.name, 0)))
     taken = {
@@ -70,7 +74,8 @@ def claim_step(progress: Progress, once: Once, ttl: float | None = None) -> Clai
         "same": sorted(progress.same),
         "answers": {path: [slot.value, slot.refused] for path, slot in progress.slots.items()},
     }
-    return Claim(place, _digest(taken), progress.born, once.on_crash, ttl)
+    sent = [call.state, dict(call.responses)]
+    return Claim(place, _digest(place, taken), progress.born, once.on_crash, ttl, _digest(place, sent))
 
 
 def claim_round(
@@ -80,8 +85,15 @@ def claim_round(
     count."""
     place = (ROUND, progress.call, str(progress.rounds))
     taken = {key: responses[key] for key in progress.open if key in responses}
-    return Claim(place, _digest(taken), progress.born, on_crash, ttl)
+    return Claim(place, _digest(place, [progress.to_json(), taken]), progress.born, on_crash, ttl)
 
 
-def _digest(taken: Mapping[str, object]) -> str:
-    return hashlib.sha256(json.dumps(taken, sort_keys=True).encode()).hexdigest()[:32]
+def claim_rest(progress: Progress, on_crash: OnCrash, ttl: float | None = None) -> Claim:
+    """The claim on what is left of a round that was cut short, from `progress` on."""
+    left = _digest((), progress.to_json())
+    return Claim((ROUND, progress.call, str(progress.rounds), left), left, progress.born, on_crash, ttl)
+
+
+def _digest(place: tuple[str, ...], taken: object) -> str:
+    """With the call's id in it, so that whoever can read where claims are kept cannot try out what gives this."""
+    return hashlib.sha256(json.dumps([place, taken], sort_keys=True).encode()).hexdigest()[:32]

@@ -16,7 +16,7 @@ from pydantic.errors import PydanticUserError
 from pydantic_core import from_json, to_json
 from typing_extensions import is_typeddict
 
-from mrtr_tools.annotations import without_refused
+from mrtr_tools.annotations import is_call_result, without_refused
 from mrtr_tools.arguments import PlainJsonSchema
 from mrtr_tools.content import Audio, Embedded, Image
 from mrtr_tools.marks import Refused
@@ -48,7 +48,7 @@ class Output:
         """
         if type(value) is self._plain:
             return {"result": cast("JsonValue", value)}
-        if _is_ready(type(value)):
+        if is_call_result(type(value)):
             self._check(cast("Any", value))
             return None
         known = self._adapter.validate_python(value, by_alias=True, by_name=True)
@@ -78,7 +78,7 @@ def output_of(annotation: object) -> Output | None:
     A `CallToolResult` of the SDK says it in its annotation: ``Annotated[CallToolResult, Weather]``.
     """
     kept: Any = without_refused(annotation)[0]
-    if get_origin(kept) is Annotated and _is_ready(get_args(kept)[0]):
+    if get_origin(kept) is Annotated and is_call_result(get_args(kept)[0]):
         said, *more = get_args(kept)[1:]
         kept = Annotated[(said, *more)] if more else said
     if kept is None or kept in _SILENT or not _is_plain(kept):
@@ -98,13 +98,6 @@ def output_of(annotation: object) -> Output | None:
             schema["$defs"] = definitions
     plain = kept if kept in (str, bool) else None
     return Output(cast("dict[str, JsonValue]", schema), wrapped, adapter, plain)
-
-
-def _is_ready(kind: object) -> bool:
-    """Whether it is the SDK's `CallToolResult`, which is imported only where it is used."""
-    return isinstance(kind, type) and any(
-        base.__name__ == "CallToolResult" and base.__module__.partition(".")[0] == "mcp_types" for base in kind.__mro__
-    )
 
 
 def _is_plain(annotation: Any) -> bool:

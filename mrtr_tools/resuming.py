@@ -12,7 +12,6 @@ from typing import Final, cast
 
 from pydantic import JsonValue
 
-from mrtr_tools import responses
 from mrtr_tools.arguments import Given
 from mrtr_tools.calls import Call
 from mrtr_tools.carriers import Carrier
@@ -22,7 +21,7 @@ from mrtr_tools.steps import Step
 from mrtr_tools.tools import Toolbox
 from mrtr_tools.upgrades import Unfit, begun_anew, given_again
 
-__all__ = ["Resumed", "resume"]
+__all__ = ["Resumed", "going_on", "resume"]
 
 LATE: Final = "the state is older than its time to live, or the call than its greatest age"
 
@@ -34,16 +33,16 @@ class Resumed:
     Attributes:
         progress: what the call has.
         given: the arguments of the call.
-        responses: those that the walk has yet to take.
-        cold: whether they came before their questions were asked.
+        goes_on: whether the progress that came still counts, and the answers with it.
+        cold: responses that came before their questions were asked, and count.
         anew: why the call begins anew although it came with progress: ``expired`` or ``no_longer_fits``; else empty.
         because: what of it, for the log.
     """
 
     progress: Progress
     given: Given
-    responses: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
-    cold: bool = False
+    goes_on: bool = False
+    cold: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     anew: str = ""
     because: str = ""
 
@@ -65,21 +64,20 @@ def resume(
         carrier: what is called.
         call: the request.
         raw: the arguments it is called with.
-        progress: what the call has so far. Answers are taken on the way.
+        progress: what the call has so far.
         begins: whether that is nothing, because the call begins.
         expired: whether `progress` is genuine but too old.
 
     Raises:
         InvalidArguments: the arguments do not fit.
         InvalidState: `progress` came too late or no longer fits, and a function of the author has run.
-        ToolError: something was refused that must not be, or did not fit too often.
     """
     if begins:
         return _begun(carrier, raw, progress, call.responses)
     anew, because = "expired", LATE
     if not expired:
         try:
-            return _going_on(toolbox, carrier, call, given_again(toolbox, carrier, raw, progress), progress)
+            return Resumed(progress, going_on(toolbox, carrier, raw, progress), goes_on=True)
         except Unfit as unfit:
             anew, because = "no_longer_fits", str(unfit)
     if progress.ran:
@@ -89,15 +87,20 @@ def resume(
     return begun
 
 
-def _going_on(toolbox: Toolbox, carrier: Carrier, call: Call, given: Given, progress: Progress) -> Resumed:
-    step = carrier.step
+def going_on(toolbox: Toolbox, carrier: Carrier, raw: Mapping[str, JsonValue], progress: Progress) -> Given:
+    """The arguments of a call that goes on from progress that another build may have made, which now goes by this one.
+
+    Raises:
+        Unfit: it cannot go on here.
+    """
+    given = given_again(toolbox, carrier, raw, progress)
     if progress.step:
-        step = cast("Step", toolbox.step_named(progress.step))
-        if step.name != progress.step:  # what it does for this call keeps the key that it has
+        name = cast("Step", toolbox.step_named(progress.step)).name
+        if name != progress.step:  # what it does for this call keeps the key that it has
             progress.formerly = progress.formerly or progress.step
-            progress.step = step.name
+            progress.step = name
     progress.defaults |= carrier.arguments.defaults(given)
-    return Resumed(progress, given, responses.read_responses(progress, step, call.responses))
+    return given
 
 
 def _begun(
@@ -114,4 +117,4 @@ def _begun(
         for name, item in carrier.step.inputs.items()
         if name in answers and item.draft is not None and item.draft.kind == "form" and "." not in name
     }
-    return Resumed(progress, given, cold, cold=True)
+    return Resumed(progress, given, cold=cold)

@@ -16,8 +16,8 @@ A driver that has too much to do may call `round.hand_back()` after a step went 
 `HandBack`, where that is allowed.
 
 What runs once (`single_use=True`) is claimed by the driver before it goes on: the round where `round.claim` is set, a
-step where `RunStep.claim` is. Whoever claims it keeps `round.outcome()`, and whoever comes second does nothing and
-reports with `round.restore(outcome)`.
+step where `RunStep.claim` is. Whoever claims it keeps `round.outcome()`, or of a step that `round.asks_again` nothing,
+and whoever comes second does nothing and reports with `round.restore(outcome)`, of a round with `round.replay`.
 
 What happens next follows from `progress` alone: take the current step; walk its groups from top to bottom; the first
 group that is not settled runs its functions and asks its questions; when all are settled the step's body runs; what it
@@ -62,19 +62,19 @@ from mrtr_tools import responses
 from mrtr_tools.arguments import Given
 from mrtr_tools.calls import Call
 from mrtr_tools.context import Context
-from mrtr_tools.errors import InvalidArguments, InvalidParams, MissingCapability, RequestError, ToolError
+from mrtr_tools.errors import InvalidArguments, InvalidParams, InvalidState, MissingCapability, RequestError, ToolError
 from mrtr_tools.events import Event, Finished, HandBack, NeedInput, RunStep, alone, tool_error, unexpected
 from mrtr_tools.input_requests import Source
 from mrtr_tools.inputs import Input
 from mrtr_tools.marks import AskAgain, Refused, Then, holds_then, name_of
-from mrtr_tools.once import Claim, Once, claim_round, claim_step
+from mrtr_tools.once import Claim, Once, claim_rest, claim_round, claim_step
 from mrtr_tools.outcomes import Outcome, outcome_of, restored
 from mrtr_tools.progress import Open, Progress
 from mrtr_tools.questions import Question
-from mrtr_tools.resuming import resume
+from mrtr_tools.resuming import going_on, resume
 from mrtr_tools.steps import Step
 from mrtr_tools.tools import Toolbox
-from mrtr_tools.upgrades import values_before_inputs
+from mrtr_tools.upgrades import Unfit, values_before_inputs
 from mrtr_tools.walk import Ask, Walk
 
 __all__ = ["Round"]
@@ -102,10 +102,12 @@ class Round:
     Attributes:
         carrier: what is called.
         progress: what the call has.
-        claim: what must be claimed before anything is done, for a tool whose rounds are played once; else None.
+        claim: what must be claimed before anything is done, for a tool whose rounds are played once; None for any
+            other, and in a round that begins the call, or begins it anew.
         anew: why the call begins anew although it came with progress: ``expired`` or ``no_longer_fits``; else empty.
         because: what of it, for the log.
-        has_run: whether a function of the author has run in this round.
+        has_run: whether a function of the author has run in this round, as far as it was played here.
+        asks_again: whether the last function that ran has asked again, and so has not acted.
 
     Raises:
         InvalidParams: there is no such tool, prompt or resource, or a prompt's or resource's arguments do not fit.
@@ -115,31 +117,32 @@ class Round:
     def __init__(
         self, toolbox: Toolbox, call: Call, progress: Progress | None = None, *, expired: bool = False
     ) -> None:
-        self.carrier, raw = toolbox.find(call.method, call.target, call.arguments)
+        self.carrier, self._raw = toolbox.find(call.method, call.target, call.arguments)
         self.call = call
         self.toolbox = toolbox
         self._given = NOTHING_GIVEN
         self._event: Event | None = None
-        self.has_run = False
+        self.has_run = self.asks_again = False
         self._functions = 0
         self._responses: dict[str, JsonValue] = {}
         self._cold = False
         self._digests: dict[int, tuple[object, str]] = {}
         self._skipped: set[str] = set()
-        self._asks_again = False
         self._went = False
         self.anew = self.because = ""
-        once = self.carrier.step.once if self.carrier.single_use else None
         self.claim: Claim | None = None
-        if once is not None and progress is not None:
-            self.claim = claim_round(progress, call.responses, once.on_crash, self.carrier.ttl)
+        once = self.carrier.step.once if self.carrier.single_use and progress is not None else None
         begins = progress is None
         self.progress = Progress() if progress is None else progress
+        claim = claim_round(self.progress, call.responses, once.on_crash, self.carrier.ttl) if once else None
         try:
-            resumed = resume(toolbox, self.carrier, call, raw, self.progress, begins=begins, expired=expired)
+            resumed = resume(toolbox, self.carrier, call, self._raw, self.progress, begins=begins, expired=expired)
             self.progress, self._given = resumed.progress, resumed.given
-            self._responses, self._cold = resumed.responses, resumed.cold
+            self._responses, self._cold = resumed.cold, bool(resumed.cold)
             self.anew, self.because = resumed.anew, resumed.because
+            if resumed.goes_on:  # else there is nothing to claim, as in a first request
+                self.claim = claim
+                self._responses = responses.read_responses(self.progress, self.step, call.responses)
         except InvalidArguments as error:
             if self.call.method != "tools/call":
                 raise InvalidParams(str(error)) from None
@@ -210,31 +213,34 @@ class Round:
         else:
             self._event = unexpected(error)
 
-    def outcome(self, once: Once) -> Outcome | None:
+    def outcome(self, once: Once) -> Outcome:
         """What was done, as JSON, for `restore` in a round that must not do it again.
 
         Args:
             once: of the step that was claimed, or of the tool when the round was.
-
-        Returns:
-            None when the step asks again, and so has not acted.
         """
-        if self._asks_again:
-            return None
-        try:
-            return outcome_of(self._event, self.progress, once)
-        except TypeError as error:
-            self._event = unexpected(error)
-            return outcome_of(self._event, self.progress, once)
+        outcome, self._event = outcome_of(self._event, self.progress, self.carrier, once)
+        return outcome
 
     def restore(self, outcome: Outcome, once: Once) -> None:
-        """Go on as if what left this outcome had just been done."""
-        try:
-            self._event, progress = restored(outcome, self.carrier, once)
-        except ValueError as error:
-            self._event, progress = unexpected(error), None
-        self.progress = progress or self.progress
+        """Go on as if what left this outcome had just been done.
+
+        Raises:
+            InvalidState: another build left it, and the call cannot go on from there in this one.
+        """
+        self._event, progress = restored(outcome, self.carrier, once)
         self._responses, self._cold = {}, False
+        if progress is not None:
+            try:
+                self._given = going_on(self.toolbox, self.carrier, self._raw, progress)
+            except Unfit as unfit:
+                raise InvalidState("no_longer_fits", public="no_longer_fits", because=str(unfit)) from None
+            self.progress = progress
+
+    def replay(self, outcome: Outcome, once: Once) -> None:
+        """Go on as the round did that left this outcome; what is left of one that was cut short is claimed next."""
+        self.restore(outcome, once)
+        self.claim = claim_rest(self.progress, once.on_crash, self.carrier.ttl) if self._event is None else None
 
     # What comes next
 
@@ -255,7 +261,7 @@ class Round:
             raise ToolError("This cannot be done for somebody whom this server does not know.")
         if not self.progress.born:  # the same request may come again as another call, and nobody could tell
             return self._move()
-        return replace(self._run(step, values), claim=claim_step(self.progress, once, self.carrier.ttl))
+        return replace(self._run(step, values), claim=claim_step(self.progress, once, self.call, self.carrier.ttl))
 
     def hand_back(self) -> bool:
         """Let the call go on in another request, perhaps on another machine; only after a step went on by `then`.
@@ -339,7 +345,7 @@ class Round:
             raise RuntimeError("no function is running: call next_event() first")  # noqa: TRY004  a driver's mistake in order
         done, self._event = self._event, None
         self.progress.ran = self.has_run = True
-        self._asks_again = False
+        self.asks_again = False
         return done.step, done.pin
 
     def _made(self, item: Input, pin: str, value: object) -> None:
@@ -393,7 +399,7 @@ class Round:
             responses.forget(self.progress, self.step, path, inside)
             self.progress.why[path] = responses.reason(why)
         self.progress.n += 1
-        self._asks_again = True
+        self.asks_again = True
 
 
 def _own(value: object) -> object:

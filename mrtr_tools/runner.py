@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from anyio import get_cancelled_exc_class, to_thread
+from anyio import CancelScope, get_cancelled_exc_class, to_thread
 
 from mrtr_tools.calls import Call, Complete, InputRequired, Reply
 from mrtr_tools.errors import Busy, DefinitionError, InvalidState, RequestError, ToolError
@@ -119,7 +119,8 @@ async def play(machine: Round, observer: Observer | None = None) -> NeedInput | 
 
 
 async def _at_once(_: Claim, act: Act) -> Outcome | None:
-    await act()
+    with CancelScope(shield=True):  # nothing is claimed, but what was begun comes to its end here too
+        await act()
     return None
 
 
@@ -138,9 +139,9 @@ class _Driver:
     is_busy: Callable[[], bool] | None
 
     async def play_once(self) -> NeedInput | HandBack | Finished:
-        """`play`; a round of a tool of single use only when it was not played before."""
+        """`play`; a round of a tool of single use only as far as it was not played before."""
         machine, held = self.machine, self.machine.carrier.step.once
-        if machine.claim is None or held is None:
+        if held is None:
             return await self.play()
         refused: list[RequestError] = []
 
@@ -149,14 +150,17 @@ class _Driver:
                 await self._to_the_end()
             except RequestError as error:
                 refused.append(error)
-                return {"error": FAILED} if machine.has_run else None
+                if not machine.has_run:
+                    return None
             return machine.outcome(held)
 
-        outcome = await self.once(machine.claim, act)
-        if refused:
-            raise refused[0]
-        if outcome is not None:
-            machine.restore(outcome, held)
+        while machine.claim is not None:
+            outcome = await self.once(machine.claim, act)
+            if refused:
+                raise refused[0]
+            if outcome is None:
+                break
+            machine.replay(outcome, held)
         return await self.play()
 
     async def play(self) -> NeedInput | HandBack | Finished:
@@ -170,7 +174,8 @@ class _Driver:
         event = await self._to_the_end()
         self._tell(event)
         if isinstance(event, Finished) and event.cause is not None:
-            _log.error("%s failed: %s", self.machine.carrier.name, FAILED, exc_info=event.cause)
+            told = f"failed: {FAILED}" if event.reply.is_error else "ran, but a repeat will not get its result"
+            _log.error("%s %s", self.machine.carrier.name, told, exc_info=event.cause)
         return event
 
     async def _to_the_end(self) -> NeedInput | HandBack | Finished:
@@ -189,7 +194,7 @@ class _Driver:
 
         async def act() -> Outcome | None:
             await self._run(event)
-            return self.machine.outcome(held)
+            return None if self.machine.asks_again else self.machine.outcome(held)
 
         outcome = await self.once(event.claim, act)
         if outcome is not None:

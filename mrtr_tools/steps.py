@@ -9,11 +9,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, cast, get_args
+from typing import Annotated, Final, cast, get_args, get_origin
 
 from pydantic import JsonValue
 
-from mrtr_tools.annotations import attribute_type, try_format
+from mrtr_tools.annotations import attribute_type, is_call_result, try_format
 from mrtr_tools.errors import DefinitionError
 from mrtr_tools.forms import Form, FormError, form_for
 from mrtr_tools.input_requests import Confirm, Elicit, ElicitUrl, Source
@@ -133,8 +133,11 @@ def _once(
         return None
     if signature.returns is inspect.Signature.empty:
         raise DefinitionError(f"{signature.where}: single_use=True keeps what it returns; annotate that: -> str")
+    returns = signature.returns
+    if get_origin(returns) is Annotated and is_call_result(get_args(returns)[0]):
+        returns = get_args(returns)[0]  # beside it stands what is in it
     try:
-        result = Codec(signature.returns)
+        result = Codec(returns)
     except NotCarriable as error:
         raise DefinitionError(f"{signature.where}: single_use=True keeps what it returns, but {error}") from error
     return Once(aliases[0] if aliases else name, result, cast("OnCrash | None", on_crash) or "refuse")

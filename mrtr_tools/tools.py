@@ -324,7 +324,8 @@ class Toolbox:
             function: the function; a method is registered bound: ``toolbox.step(shop.pay)``.
             name: what states call it, by default the function's name; a partial needs one.
             aliases: names it had before, so that calls under way find it, for as long as such a call may live; while an
-                upgrade is rolled out, also the name that it will have.
+                upgrade is rolled out, also the name that it will have. For a step of single use older names alone, the
+                oldest first, for its claims go by that.
             carry_secrets: as for `tool`.
             single_use: run it once for each time that a call comes to it by `then`, whatever its client sends again:
                 a repeat with the same values and answers gets what the step left, one that comes while it runs an

@@ -2,13 +2,16 @@
 
 import threading
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any, Literal
 
+import mcp_types as types
 import pytest
 from pydantic import BaseModel
 from pydantic_core import from_json, to_json
 
 from mrtr_tools import AskAgain, Toolbox, ToolError, confirm, needs_input, then
+from mrtr_tools.calls import Complete
+from mrtr_tools.errors import InvalidState
 from mrtr_tools.events import Finished, HandBack, NeedInput, RunStep
 from mrtr_tools.once import Claim, Once
 from mrtr_tools.outcomes import Outcome
@@ -65,8 +68,7 @@ def left(machine: Round) -> Outcome | None:
     """Run the claimed step; what is kept of it, as a store gives it back."""
     event, _ = claimed(machine)
     run(machine)
-    outcome = machine.outcome(once(event))
-    return None if outcome is None else from_json(to_json(outcome))
+    return None if machine.asks_again else from_json(to_json(machine.outcome(once(event))))
 
 
 # What is claimed
@@ -91,9 +93,9 @@ def test_forks_of_a_call_make_the_same_claim_and_other_answers_are_other_inputs(
     _, ten = claimed(again(machine, {"amount": accept(amount=10)}))
     _, much = claimed(again(machine, {"amount": accept(amount=999)}))
     _, ten_again = claimed(again(machine, {"amount": accept(amount=10), "other": YES}))
-    assert ten.place == much.place
+    assert ten.place == much.place == ten_again.place
     assert ten.inputs != much.inputs
-    assert ten_again == ten
+    assert ten_again.inputs == ten.inputs
 
 
 def test_a_refusal_is_another_input_than_an_answer_of_no_value():
@@ -112,8 +114,30 @@ def test_a_refusal_is_another_input_than_an_answer_of_no_value():
 
 
 def test_values_that_a_step_is_handed_are_inputs_too():
+    machine = begin(quoting(), "go")
+    asked(machine)
+    _, cheap = claimed(again(machine, {"ok": YES}))
+    _, dear = claimed(again(machine, {"ok": YES}))
+    assert cheap.place == dear.place
+    assert cheap.inputs != dear.inputs
+
+
+def test_a_request_is_its_state_and_its_answers():
+    """Security 4: the same one is a repeat, whatever functions make of it."""
+    machine = begin(quoting(), "go")
+    asked(machine)
+    _, once = claimed(again(machine, {"ok": YES}))
+    _, twice = claimed(again(machine, {"ok": YES}))
+    _, other = claimed(again(machine, {"ok": YES, "more": YES}))
+    assert once.request == twice.request
+    assert other.request != once.request
+    assert once.request not in {once.inputs, ""}
+
+
+def quoting() -> Toolbox:
+    """A tool that hands on another price each time."""
     toolbox = Toolbox("t")
-    prices = iter([100, 900])
+    prices = iter(range(100))
 
     @toolbox.tool
     @needs_input(ok=confirm("Go?"))
@@ -122,14 +146,9 @@ def test_values_that_a_step_is_handed_are_inputs_too():
 
     @toolbox.step(single_use=True)
     def pay(price: int) -> str:
-        return str(price)
+        return f"paid {price}"
 
-    machine = begin(toolbox, "go")
-    asked(machine)
-    _, cheap = claimed(again(machine, {"ok": YES}))
-    _, dear = claimed(again(machine, {"ok": YES}))
-    assert cheap.place == dear.place
-    assert cheap.inputs != dear.inputs
+    return toolbox
 
 
 def test_each_time_that_a_call_comes_to_a_step_by_then_is_a_claim_of_its_own():
@@ -351,34 +370,100 @@ def test_ask_again_gives_the_claim_back():
     assert second.place == first.place
 
 
-def test_what_would_not_come_back_is_told_as_a_failure_both_times():
+def returning(value: object, annotation: object) -> Toolbox:
+    """A tool that returns a value, annotated so."""
+    toolbox = Toolbox("t")
+
+    def pay() -> Any:
+        return value
+
+    pay.__annotations__["return"] = annotation
+    toolbox.tool(single_use=True)(needs_input(ok=confirm("Pay?"))(pay))
+    return toolbox
+
+
+def both(toolbox: Toolbox, later: Toolbox | None = None) -> tuple[Finished, Finished]:
+    """How the first and a repeat end, the latter perhaps in another build."""
+    machine = begin(toolbox, "pay")
+    asked(machine)
+    first, second = again(machine, {"ok": YES}), again(machine, {"ok": YES}, toolbox=later)
+    outcome = left(first)
+    event, _ = claimed(second)
+    assert outcome is not None
+    second.restore(outcome, once(event))
+    ended, repeated = first.next_event(), second.next_event()
+    assert isinstance(ended, Finished)
+    assert isinstance(repeated, Finished)
+    return ended, repeated
+
+
+def test_a_result_that_is_none_of_its_annotation_is_a_failure_both_times():
+    ended, repeated = both(returning(float("nan"), float))
+    assert ended.reply == repeated.reply == Complete("The tool failed unexpectedly.", is_error=True)
+    assert ended.cause is not None
+
+
+def test_the_first_is_answered_from_what_is_kept():
+    """Or a repeat would read 1.0 where the first one read 1."""
+    ended, repeated = both(returning(1, float))
+    assert type(ended.reply.value) is float
+    assert repeated.reply == ended.reply
+
+
+def test_a_result_that_cannot_be_kept_is_not_taken_from_who_paid_for_it():
+    ended, repeated = both(returning((1, 2), list[int]))
+    assert ended.reply == Complete((1, 2), {"result": [1, 2]})
+    assert "pay: single_use=True keeps what is returned" in str(ended.cause)
+    assert repeated.reply == Complete("This was done before, and what came of it cannot be told again.", is_error=True)
+
+
+def test_a_result_of_the_sdk_is_kept_though_its_annotation_says_what_is_in_it():
+    class Weather(BaseModel):
+        degrees: int
+
+    told = types.CallToolResult(
+        content=[types.TextContent(type="text", text="Warm")], structured_content={"degrees": 21}, _meta={"a": 1}
+    )
+    ended, repeated = both(returning(told, Annotated[types.CallToolResult, Weather]))
+    assert (ended.reply.value, ended.reply.is_error) == (told, False)
+    assert repeated.reply == ended.reply
+
+
+@pytest.mark.parametrize("now", [int, Literal["unpaid"]], ids=["another type", "other values"])
+def test_what_another_build_left_and_this_one_cannot_read_does_not_run_again(now: object):
+    ended, repeated = both(returning("paid", str), returning("paid", now))
+    assert ended.reply.value == "paid"
+    assert repeated.reply == Complete("This was done before, and what came of it cannot be told again.", is_error=True)
+    assert isinstance(repeated.cause, ValueError)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"version": 1}, {"step": "gone"}, {"carried": {}}, {"new": 1}],
+    ids=["version", "step", "what was handed on", "something new"],
+)
+def test_a_call_does_not_go_on_from_what_another_build_left_where_it_no_longer_fits(changed: dict[str, Any]):
+    """Security 7: what is kept is as old as a state, and jumps over a new step no more than one."""
     toolbox = Toolbox("t")
 
     @toolbox.tool(single_use=True)
-    @needs_input(ok=confirm("Pay?"))
-    def pay() -> float:
-        return float("nan")
+    @needs_input(ok=confirm("Order?"))
+    def order() -> str:
+        return then(ship, number=7)
 
-    machine = begin(toolbox, "pay")
+    @toolbox.step
+    def ship(number: int) -> str:
+        raise AssertionError(number)
+
+    machine = begin(toolbox, "order")
     asked(machine)
-    machine = again(machine, {"ok": YES})
-    assert left(machine) == {"error": "The tool failed unexpectedly."}
-    event = machine.next_event()
-    assert isinstance(event, Finished)
-    assert event.reply.is_error
-    assert event.cause is not None
-
-
-def test_what_another_build_left_and_this_one_cannot_read_does_not_run_again():
-    machine = begin(till([]), "shop", {"item": "tea"})
-    asked(machine)
-    repeat = again(machine, {"amount": accept(amount=5)})
+    outcome: Any = left(again(machine, {"ok": YES}))
+    repeat = again(machine, {"ok": YES})
     event, _ = claimed(repeat)
-    repeat.restore({"done": ["no", "text"]}, once(event))
-    ended = repeat.next_event()
-    assert isinstance(ended, Finished)
-    assert ended.reply.is_error
-    assert isinstance(ended.cause, ValueError)
+    outcome["progress"] |= changed
+    with pytest.raises(InvalidState) as caught:
+        repeat.restore(outcome, once(event))
+    assert caught.value.data == {"reason": "no_longer_fits"}
 
 
 # Rounds of a tool
@@ -423,7 +508,6 @@ def test_a_round_that_asked_is_kept_with_its_questions():
     asked(first)
     assert first.carrier.step.once is not None
     outcome = first.outcome(first.carrier.step.once)
-    assert outcome is not None
     second.restore(from_json(to_json(outcome)), first.carrier.step.once)
     assert second.next_event() == first.next_event()
     assert isinstance(second.next_event(), NeedInput)
@@ -435,7 +519,6 @@ def test_a_round_that_handed_back_is_kept_as_one():
     play_on(machine)
     assert machine.carrier.step.once is not None
     outcome = machine.outcome(machine.carrier.step.once)
-    assert outcome is not None
     repeat = begin(bare(), "fire")
     repeat.restore(outcome, machine.carrier.step.once)
     assert repeat.next_event() == HandBack()
@@ -455,11 +538,36 @@ def test_a_call_that_begins_anew_does_not_count_a_round_twice():
     early = again(machine, {"name": accept(name="Ann")})
     asked(early)
     late = again(early, {"day": accept(day="Monday")}, expired=True)
+    assert late.claim is None
     assert asked(late) == ["name-2"]
     goes_on = again(late, {"name-2": accept(name="Ann")})
     assert goes_on.claim is not None
     assert early.claim is not None
-    assert goes_on.claim.place not in {early.claim.place, machine.claim}
+    assert goes_on.claim.place != early.claim.place
+
+
+def test_two_lines_of_a_call_cannot_both_go_on_though_they_answer_alike():
+    """Security 4: one of them began anew when its state was too old, and asks what the other was told."""
+    machine = begin(form(), "book")
+    asked(machine)
+    on_time, late = again(machine, {"name": accept(name="Ann")}), again(machine, expired=True)
+    assert asked(on_time) == ["day"]
+    assert asked(late) == ["name-2"]
+    one, other = again(on_time), again(late)
+    assert one.claim is not None
+    assert other.claim is not None
+    assert one.claim.place == other.claim.place
+    assert one.claim.inputs != other.claim.inputs
+
+
+def test_who_can_read_claims_cannot_try_out_which_answers_were_given():
+    """Security 4: a yes of one call has another digest in the next."""
+    claims = []
+    for _ in range(2):
+        machine = begin(till([]), "shop", {"item": "tea"})
+        asked(machine)
+        claims.append(claimed(again(machine, {"amount": accept(amount=5)}))[1])
+    assert claims[0].inputs != claims[1].inputs
 
 
 # What cannot be of single use

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any, Final, cast
 
-from anyio import to_thread
 from redis import Redis
 
-__all__ = ["RedisClaims"]
+from mrtr_tools.single_use.threads import PATIENCE, in_thread
 
-PATIENCE: Final = 5  # seconds for one answer of Redis
+__all__ = ["RedisClaims"]
 
 _ADD: Final = """
 local there = redis.call('GET', KEYS[1])
@@ -62,7 +61,7 @@ class RedisClaims:
         return await self._eval(_REMOVE, name, old) == 1
 
     async def _eval(self, script: str, name: str, *values: bytes | int) -> object:
-        return await to_thread.run_sync(self._redis.eval, script, 1, self._prefix + name, *values)
+        return await in_thread(lambda: self._redis.eval(script, 1, self._prefix + name, *values))
 
 
 def _milliseconds(seconds: float) -> int:

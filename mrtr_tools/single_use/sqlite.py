@@ -11,11 +11,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final, TypeVar
 
-from anyio import to_thread
+from mrtr_tools.single_use.threads import PATIENCE, in_thread
 
 __all__ = ["SqliteClaims"]
 
-PATIENCE: Final = 5  # seconds to wait for another process that writes
 SWEPT: Final = 100  # of what may be forgotten, at each new claim
 
 T = TypeVar("T")
@@ -86,20 +85,24 @@ class SqliteClaims:
         return await self._run(work)
 
     async def _run(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        return await to_thread.run_sync(self._in_transaction, work)
+        return await in_thread(lambda: self._in_transaction(work))
 
     def _in_transaction(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        with self._mutex:
+        if not self._mutex.acquire(timeout=PATIENCE):
+            raise TimeoutError(f"{self._path} is busy")
+        try:
             if self._connection is None:
                 self._connection = self._connected()
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 done = work(self._connection)
                 self._connection.execute("COMMIT")
-            except BaseException:
-                self._connection.execute("ROLLBACK")
-                raise
+            finally:
+                if self._connection.in_transaction:  # SQLite has rolled back by itself when the disk is full
+                    self._connection.execute("ROLLBACK")
             return done
+        finally:
+            self._mutex.release()
 
     def _connected(self) -> sqlite3.Connection:
         connection = sqlite3.connect(

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import anyio
 import pytest
 from pydantic import JsonValue
 
-from mrtr_tools import Context, Toolbox, confirm, needs_input, then
+from mrtr_tools import AskAgain, Context, Toolbox, confirm, needs_input, then
 from mrtr_tools.calls import Call, Client, Complete, InputRequired, Reply
 from mrtr_tools.errors import AlreadyDone, Busy, MissingCapability
 from mrtr_tools.keys import generate_key
@@ -101,6 +102,30 @@ async def test_an_answer_that_is_no_cannot_become_a_yes_by_sending_it_again():
     assert await server.send("delete", {"ok": NO}, state) == no
 
 
+async def test_a_round_in_which_a_step_asks_again_has_no_forks_either():
+    """Security 4: or a client could try one answer after the other from the same state."""
+    tried: list[str] = []
+    toolbox = Toolbox("t")
+
+    @toolbox.tool(single_use=True)
+    @needs_input(code="Which code?")
+    def unlock(code: str) -> str:
+        tried.append(code)
+        if code != "1234":
+            raise AskAgain(code="That is not it")
+        return "open"
+
+    server = Server(toolbox)
+    state = await server.ask("unlock")
+    again = await server.ask("unlock", {"code": accept(code="0000")}, state)
+    with pytest.raises(AlreadyDone):
+        await server.send("unlock", {"code": accept(code="1234")}, state)
+    await server.ask("unlock", {"code": accept(code="0000")}, state)
+    assert tried == ["0000"]
+    ended = await server.send("unlock", {"code-2": accept(code="1234")}, again)
+    assert ended == Complete("open", {"result": "open"})
+
+
 async def test_a_round_that_a_client_could_not_be_asked_in_is_free_again_when_nothing_ran():
     server = Server(booking([]))
     state = await server.ask("book")
@@ -110,17 +135,121 @@ async def test_a_round_that_a_client_could_not_be_asked_in_is_free_again_when_no
 
 
 async def test_a_round_that_a_client_could_not_be_asked_in_is_used_when_something_ran():
-    """Security 4: or what ran would run again, with other answers."""
+    """Security 4: or what ran would run again, with other answers. A repeat goes on behind it."""
     ran: list[str] = []
     server = Server(booking(ran))
     state = await server.ask("book", {"name": accept(name="Ann")}, await server.ask("book"))
     monday = {"day": accept(day="Monday")}
     with pytest.raises(MissingCapability):
         await server.send("book", monday, state, client=MUTE)
-    assert await server.send("book", monday, state) == Complete("The tool failed unexpectedly.", is_error=True)
     with pytest.raises(AlreadyDone):
         await server.send("book", {"day": accept(day="Friday")}, state)
-    assert ran == ["book Ann Monday"]
+    with pytest.raises(MissingCapability):
+        await server.send("book", monday, state, client=MUTE)
+    last = await server.ask("book", monday, state)
+    assert await server.ask("book", monday, state)
+    assert await server.send("book", {"stars": accept(stars=4)}, last) == Complete("Ann 4", {"result": "Ann 4"})
+    assert ran == ["book Ann Monday", "thank"]
+
+
+async def test_a_place_for_claims_that_goes_away_within_a_round_loses_no_call():
+    """Security 4: nothing runs without a claim; and a call that was told to try again later can."""
+    ran: list[str] = []
+    claims = Leaving()
+    toolbox = Toolbox("t")
+
+    def token() -> str:
+        ran.append("token")
+        claims.is_there = False
+        return "t0"
+
+    @toolbox.tool(single_use=True)
+    @needs_input(ok=confirm("Pay?"))
+    @needs_input(token=token)
+    def pay(token: str) -> str:
+        ran.append("pay")
+        return f"paid with {token}"
+
+    server = Server(toolbox, claims=claims)
+    state = await server.ask("pay")
+    with pytest.raises(Busy) as caught:
+        await server.send("pay", {"ok": YES}, state)
+    assert caught.value.data == {"reason": "unavailable"}
+    assert ran == ["token"]
+    claims.is_there = True
+    for _ in range(2):
+        done = await server.send("pay", {"ok": YES}, state)
+        assert done == Complete("paid with t0", {"result": "paid with t0"})
+    assert ran == ["token", "pay"]
+
+
+class Leaving(MemoryClaims):
+    """A store that takes no claims while it is away."""
+
+    is_there = True
+
+    async def add(self, name: str, value: bytes, keep: float) -> bytes | None:
+        if not self.is_there:
+            raise ConnectionError
+        return await super().add(name, value, keep)
+
+
+async def test_what_is_left_of_a_round_that_was_cut_short_is_played_once_as_well():
+    """Security 4."""
+    ran: list[str] = []
+    claims = Leaving()
+    toolbox = Toolbox("t")
+
+    @toolbox.tool(single_use=True)
+    @needs_input(ok=confirm("Order?"))
+    def order() -> str:
+        ran.append("order")
+        claims.is_there = False
+        return then(ship)
+
+    @toolbox.step(single_use=True)
+    def ship() -> str:
+        ran.append("ship")
+        return then(tell)
+
+    @toolbox.step
+    def tell() -> str:
+        ran.append("tell")
+        return " ".join(ran)
+
+    server = Server(toolbox, claims=claims)
+    state = await server.ask("order")
+    with pytest.raises(Busy):
+        await server.send("order", {"ok": YES}, state)
+    claims.is_there = True
+    replies = [await server.send("order", {"ok": YES}, state) for _ in range(2)]
+    assert replies == [Complete("order ship tell", {"result": "order ship tell"})] * 2
+    assert ran == ["order", "ship", "tell"]
+
+
+async def test_the_same_request_gets_the_same_reply_though_a_function_gives_something_else():
+    """Security 4: a price of the moment, say. Whoever sends another request is refused, with the same answers too."""
+    paid: list[int] = []
+    prices = iter((100, 900, 901))
+    toolbox = Toolbox("t")
+
+    @toolbox.tool
+    @needs_input(ok=confirm("Go?"))
+    def go() -> str:
+        return then(pay, price=next(prices))
+
+    @toolbox.step(single_use=True)
+    def pay(price: int) -> str:
+        paid.append(price)
+        return f"paid {price}"
+
+    server = Server(toolbox)
+    state = await server.ask("go")
+    first = await server.send("go", {"ok": YES}, state)
+    assert await server.send("go", {"ok": YES}, state) == first == Complete("paid 100", {"result": "paid 100"})
+    with pytest.raises(AlreadyDone):
+        await server.send("go", {"ok": YES, "unasked": YES}, state)
+    assert paid == [100]
 
 
 async def test_an_error_is_repeated_and_logged_once(caplog: pytest.LogCaptureFixture):
@@ -137,6 +266,24 @@ async def test_an_error_is_repeated_and_logged_once(caplog: pytest.LogCaptureFix
     assert await server.send("pay", {"ok": YES}, state) == first
     assert first == Complete("The tool failed unexpectedly.", is_error=True)
     assert len(caplog.records) == 1
+
+
+async def test_a_result_that_cannot_be_kept_reaches_the_first_and_is_told_to_the_operator(
+    caplog: pytest.LogCaptureFixture,
+):
+    toolbox = Toolbox("t")
+
+    @toolbox.tool(single_use=True)
+    @needs_input(ok=confirm("Pay?"))
+    def pay() -> list[int]:
+        return (1, 2)  # type: ignore[return-value]
+
+    server = Server(toolbox)
+    state = await server.ask("pay")
+    assert await server.send("pay", {"ok": YES}, state) == Complete((1, 2), {"result": [1, 2]})
+    assert "pay ran, but a repeat will not get its result" in caplog.text
+    repeat = await server.send("pay", {"ok": YES}, state)
+    assert repeat == Complete("This was done before, and what came of it cannot be told again.", is_error=True)
 
 
 async def test_the_idempotency_key_of_an_effect_is_the_same_for_every_machine_and_repeat():
@@ -186,6 +333,29 @@ async def test_an_older_client_whose_call_cannot_come_twice_needs_no_claim_and_n
     )
 
 
+async def test_what_an_older_client_began_comes_to_its_end_when_it_goes_away():
+    ran: list[str] = []
+    inside, go_on = anyio.Event(), anyio.Event()
+    toolbox = Toolbox("t")
+
+    @toolbox.tool(single_use=True)
+    async def fire() -> str:
+        inside.set()
+        await go_on.wait()
+        ran.append("fire")
+        return "fired"
+
+    async def push(request: Mapping[str, JsonValue]) -> JsonValue:
+        raise AssertionError(request)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(handle_legacy_call, toolbox, Call("fire", client=Client()), push)
+        await inside.wait()
+        tasks.cancel_scope.cancel()
+        go_on.set()
+    assert ran == ["fire"]
+
+
 def test_authors_play_such_tools_as_any_other():
     ran: list[str] = []
     played = Player(booking(ran)).play("book", name="Ann", day="Monday", stars=5)
@@ -225,6 +395,36 @@ async def test_a_state_that_expired_and_began_anew_keeps_what_its_call_has_claim
     again = await server.send("shop", {"ok-2": YES}, anew.state)
     assert again == Complete("paid", {"result": "paid"})
     assert ran == ["pay"]
+
+
+async def test_a_state_that_expired_brings_no_old_yes_back():
+    """Security 8: also where a round was played in time, and what came of it is kept."""
+    now = [1000.0]
+    toolbox = Toolbox("t")
+    ran: list[str] = []
+
+    @toolbox.tool(single_use=True)
+    @needs_input(ok=confirm("Buy it for 100 EUR?"))
+    @needs_input(name="For whom?")
+    def buy(name: str) -> str:
+        ran.append(name)
+        return name
+
+    server = Server(toolbox, StateSigner(TESTING_KEYS, "t", ttl=60, clock=lambda: now[0]))
+    first = await server.ask("buy")
+    second = await server.ask("buy", {"ok": YES}, first)
+    now[0] += 200
+    anew = await server.send("buy", {"ok": YES}, first)
+    assert isinstance(anew, InputRequired)
+    assert list(anew.requests) == ["ok-2"]
+    late = await server.send("buy", {"name": accept(name="Ann")}, second)
+    assert isinstance(late, InputRequired)
+    assert list(late.requests) == ["ok-2"]
+    last = await server.ask("buy", {"ok-2": YES}, anew.state)
+    with pytest.raises(AlreadyDone):  # it went on from the first state, and is one call
+        await server.send("buy", {"ok-2": NO}, anew.state)
+    assert await server.send("buy", {"name": accept(name="Bob")}, last) == Complete("Bob", {"result": "Bob"})
+    assert ran == ["Bob"]
 
 
 async def test_the_last_second_of_a_state_is_still_inside_the_life_of_its_claim():

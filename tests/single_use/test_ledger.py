@@ -88,6 +88,24 @@ async def test_a_repeat_with_other_inputs_is_refused():
     assert await refused(desk, replace(CLAIM, inputs="others")) == (-32602, {"reason": "used"})
 
 
+async def test_the_same_request_is_a_repeat_whatever_its_functions_gave_the_second_time():
+    """Security 4: what came of it belongs to whoever sent this."""
+    desk = Desk()
+    await desk.once(replace(CLAIM, request="sent"))
+    assert await desk.once(replace(CLAIM, inputs="others", request="sent")) == DONE
+    assert await desk.once(replace(CLAIM, request="other")) == DONE
+    for request in ("other", ""):
+        again = replace(CLAIM, inputs="others", request=request)
+        assert await refused(desk, again) == (-32602, {"reason": "used"})
+    assert desk.acted == 1
+
+
+async def test_no_request_is_the_same_as_no_request():
+    desk = Desk()
+    await desk.once()
+    assert await refused(desk, replace(CLAIM, inputs="others")) == (-32602, {"reason": "used"})
+
+
 async def test_who_comes_meanwhile_is_told_to_come_again():
     """Security 4: also when its answers are the same; with others it is told so at once."""
     desk = Desk()
@@ -156,15 +174,15 @@ async def test_what_is_kept_cannot_be_read_or_moved_by_who_holds_the_store():
     await desk.once()
     (name,), (row,) = desk.store.rows, desk.store.rows.values()  # type: ignore[attr-defined]
     assert b"hunter2" not in row
-    assert b"hunter2" not in base64.b64decode(from_json(row)[3])
+    assert b"hunter2" not in base64.b64decode(from_json(row)[4])
     moved = replace(CLAIM, place=("step", "victim", "pay", "1"))
     await other.once(moved)
     (victim,) = other.store.rows  # type: ignore[attr-defined]
     await other.store.replace(victim, other.store.rows[victim], row, 1)  # type: ignore[attr-defined]
     assert await refused(other, moved) == (-32602, {"reason": "unfinished"})
-    inputs, owner, alive, sealed = from_json(row)
+    inputs, *rest = from_json(row)
     assert inputs == "inputs"
-    await desk.store.replace(name, row, to_json(["others", owner, alive, sealed]), 1)
+    await desk.store.replace(name, row, to_json(["others", *rest]), 1)
     assert await refused(desk, replace(CLAIM, inputs="others")) == (-32602, {"reason": "unfinished"})
 
 
@@ -173,7 +191,7 @@ async def test_what_is_kept_cannot_be_read_or_moved_by_who_holds_the_store():
 
 async def left_inside(desk: Desk, claim: Claim = CLAIM) -> None:
     """Somebody claims it, and is never heard of again."""
-    row = to_json([claim.inputs, "gone", desk.now + 30, None])
+    row = to_json([claim.inputs, "", "gone", desk.now + 30, None])
     await desk.store.add(desk.ledger._name(claim), row, 1)
 
 
@@ -287,6 +305,30 @@ def test_a_process_that_ends_leaves_its_claim_behind():
     assert asyncio.run(refused(desk)) == (-32602, {"reason": "unfinished"})
 
 
+async def test_a_request_that_was_cancelled_before_is_not_begun():
+    desk = Desk()
+    with anyio.CancelScope() as scope:
+        scope.cancel()
+        await desk.once()
+    assert scope.cancelled_caught
+    assert (desk.acted, desk.store.rows) == (0, {})  # type: ignore[attr-defined]
+
+
+class Stop(BaseException):
+    """What ends more than a call."""
+
+
+async def test_what_is_no_exception_comes_out_as_it_is_too():
+    desk = Desk()
+
+    async def act() -> Outcome:
+        raise Stop
+
+    with pytest.raises(Stop):
+        await desk.ledger.once(CLAIM, act)
+    assert await refused(desk) == (-32602, {"reason": "unfinished"})
+
+
 async def test_an_error_inside_leaves_its_claim_behind_and_comes_out_as_it_is():
     desk = Desk()
 
@@ -324,15 +366,16 @@ async def test_a_call_whose_first_state_is_minted_only_now_is_kept_as_long():
 
 
 class Broken(MemoryClaims):
-    """A store that is down, from the given number of calls on."""
+    """A store that is down, from the given number of calls on, for so many calls."""
 
-    def __init__(self, after: int) -> None:
+    def __init__(self, after: int, calls: int = 1000) -> None:
         super().__init__()
-        self.left = after
+        self.down = range(after, after + calls)
+        self.calls = 0
 
     def _look(self) -> None:
-        self.left -= 1
-        if self.left < 0:
+        self.calls += 1
+        if self.calls - 1 in self.down:
             raise ConnectionError("redis://:secret@host is down")
 
     async def add(self, name: str, value: bytes, keep: float) -> bytes | None:
@@ -342,6 +385,10 @@ class Broken(MemoryClaims):
     async def replace(self, name: str, old: bytes, new: bytes, keep: float) -> bool:
         self._look()
         return await super().replace(name, old, new, keep)
+
+    async def remove(self, name: str, old: bytes) -> bool:
+        self._look()
+        return await super().remove(name, old)
 
 
 async def test_a_store_that_is_down_refuses_before_anything_is_done(caplog: pytest.LogCaptureFixture):
@@ -359,7 +406,122 @@ async def test_a_store_that_goes_down_inside_does_not_take_the_result_away(caplo
     desk = Desk(Broken(1))
     assert await desk.once() is None
     assert desk.acted == 1
-    assert "a repeat of the call will be refused" in caplog.text
+    assert "a repeat of the call may be refused" in caplog.text
+
+
+@pytest.mark.parametrize("outcome", [DONE, None], ids=["done", "nothing done"])
+async def test_one_failure_loses_nothing_of_what_came_of_it(outcome: Outcome | None):
+    desk = Desk(Broken(1, calls=1))
+    assert await desk.once(outcome=outcome) is None
+    assert await desk.once(outcome=outcome) == outcome
+
+
+class Unsure(Shelf):
+    """A store that does what it is told, and then fails to say so, in these calls of it, counted from 0."""
+
+    def __init__(self, *calls: int) -> None:
+        super().__init__()
+        self.left = iter(range(1000))
+        self.unsure = calls
+        self.failed = anyio.Event()
+
+    def _fail(self) -> None:
+        if next(self.left) in self.unsure:
+            self.failed.set()
+            raise TimeoutError
+
+    async def add(self, name: str, value: bytes, keep: float) -> bytes | None:
+        there = await super().add(name, value, keep)
+        self._fail()
+        return there
+
+    async def replace(self, name: str, old: bytes, new: bytes, keep: float) -> bool:
+        changed = await super().replace(name, old, new, keep)
+        self._fail()
+        return changed
+
+
+async def test_a_claim_of_which_nobody_knows_whether_it_was_made_is_taken_back():
+    """Or the call would wait for somebody who is not at work, and then be lost."""
+    desk = Desk(Unsure(0))
+    assert await refused(desk) == (-31001, {"reason": "unavailable"})
+    assert await desk.once() is None
+    assert await desk.once() == DONE
+    assert desk.acted == 1
+
+
+async def test_a_store_that_tries_again_by_itself_finds_our_own_claim():
+    class Patient(Shelf):
+        async def add(self, name: str, value: bytes, keep: float) -> bytes | None:
+            await super().add(name, value, keep)
+            return await super().add(name, value, keep)
+
+    desk = Desk(Patient())
+    assert await desk.once() is None
+    assert await desk.once() == DONE
+    assert desk.acted == 1
+
+
+@pytest.mark.parametrize("outcome", [DONE, None], ids=["done", "nothing done"])
+async def test_a_word_that_seemed_to_be_lost_takes_no_outcome_with_it(
+    outcome: Outcome | None, monkeypatch: pytest.MonkeyPatch
+):
+    """Security 4: the row is ours, though it is not what we last knew it to be."""
+    monkeypatch.setattr("mrtr_tools.single_use.ledger.ALIVE", 0.003)
+    store = Unsure(1)
+    desk = Desk(store)
+
+    async def act() -> Outcome | None:
+        desk.now += 1
+        await store.failed.wait()
+        return outcome
+
+    assert await desk.ledger.once(CLAIM, act) is None
+    assert await desk.once() == outcome
+
+
+async def test_a_claim_that_another_process_took_over_stays_with_it(caplog: pytest.LogCaptureFixture):
+    """A process that stood still wakes up beside the one that does it again."""
+    desk, claim = Desk(), replace(CLAIM, on_crash="rerun")
+    inside, go_on = anyio.Event(), anyio.Event()
+
+    async def act() -> Outcome:
+        inside.set()
+        await go_on.wait()
+        return {"done": "too late"}
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(desk.ledger.once, claim, act)
+        await inside.wait()
+        desk.now += 1000
+        assert await desk.once(claim) is None
+        go_on.set()
+    assert await desk.once(claim) == DONE
+    assert "another process took it over" in caplog.text
+
+
+async def test_who_is_at_work_says_so_for_as_long_as_it_takes(monkeypatch: pytest.MonkeyPatch):
+    """Security 4: what takes long is not what was left behind."""
+    monkeypatch.setattr("mrtr_tools.single_use.ledger.ALIVE", 0.003)
+    desk = Desk()
+    inside, go_on = anyio.Event(), anyio.Event()
+
+    async def act() -> Outcome:
+        inside.set()
+        await go_on.wait()
+        return DONE
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(desk.ledger.once, CLAIM, act)
+        await inside.wait()
+        desk.now += 1000
+        (before,) = desk.store.rows.values()  # type: ignore[attr-defined]
+        with anyio.fail_after(5):
+            while [before] == list(desk.store.rows.values()):  # type: ignore[attr-defined]
+                await anyio.lowlevel.checkpoint()
+        assert await refused(desk) == (-31001, {"reason": "in_progress"})
+        go_on.set()
+    assert await desk.once() == DONE
 
 
 async def test_a_row_that_is_none_of_ours_refuses():

@@ -4,13 +4,17 @@ import os
 import sqlite3
 import stat
 import sys
+import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import cast
 from uuid import uuid4
 
 import anyio
+import anyio.lowlevel
 import pytest
+from anyio import to_thread
 from redis import Redis
 
 from mrtr_tools.server.claiming import claims_at
@@ -72,6 +76,68 @@ async def test_of_fifty_at_once_one_adds(store: ClaimStore, name: str):
             tasks.start_soon(add, number)
     assert found.count(None) == 1
     assert len(set(found) - {None}) == 1
+
+
+# Threads
+
+
+async def test_a_store_waits_for_no_thread_that_a_step_waits_in(store: ClaimStore, name: str):
+    """Or who is at work could not say so, and would be taken for dead."""
+    limiter = to_thread.current_default_thread_limiter()
+    threads, limiter.total_tokens = limiter.total_tokens, 1
+    inside, door = threading.Event(), threading.Event()
+
+    def wait() -> None:
+        inside.set()
+        assert door.wait(10)
+
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(to_thread.run_sync, wait)
+        with anyio.fail_after(10):
+            while not inside.is_set():
+                await anyio.lowlevel.checkpoint()
+            assert await store.add(name, b"one", DAY) is None
+        door.set()
+    limiter.total_tokens = threads
+
+
+async def test_a_file_that_is_locked_fails_all_who_wait_and_not_one_after_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """A backup that holds it for a minute costs each call some seconds, and not the seconds of all before it."""
+    for module in ("sqlite", "threads"):
+        monkeypatch.setattr(f"mrtr_tools.single_use.{module}.PATIENCE", 0.1)
+    store = SqliteClaims(tmp_path / "claims")
+    failed: list[str] = []
+
+    async def add(name: str) -> None:
+        try:
+            await store.add(name, b"one", DAY)
+        except (sqlite3.OperationalError, TimeoutError) as error:
+            failed.append(str(error))
+
+    with closing(sqlite3.connect(tmp_path / "claims", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with anyio.fail_after(5):
+            async with anyio.create_task_group() as tasks:
+                for number in range(200):
+                    tasks.start_soon(add, str(number))
+        other.execute("ROLLBACK")
+    assert len(failed) == 200
+    assert "database is locked" in failed
+    assert await store.add("1", b"one", DAY) is None
+
+
+async def test_a_disk_that_is_full_is_told_as_what_it_is_and_ends_nothing(tmp_path: Path):
+    store = SqliteClaims(tmp_path / "claims")
+    assert await store.add("a", b"one", DAY) is None
+    assert store._connection is not None
+    store._connection.execute("PRAGMA max_page_count=1")  # it takes the pages that are there as the least
+    with pytest.raises(sqlite3.OperationalError, match="full"):
+        await store.add("b", b"x" * 100_000, DAY)
+    assert await store.replace("a", b"one", b"two", DAY)
+    store._connection.execute("PRAGMA max_page_count=1000")
+    assert await store.add("b", b"x" * 100_000, DAY) is None
 
 
 # What is forgotten

@@ -1,0 +1,44 @@
+"""Threads for stores that block, apart from those that steps run in."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+from anyio import CapacityLimiter, to_thread
+from anyio.lowlevel import RunVar
+
+__all__ = ["PATIENCE", "in_thread"]
+
+PATIENCE: Final = 5
+"""Seconds that a store waits: for a thread, for another process that writes, for an answer."""
+THREADS: Final = 8
+
+T = TypeVar("T")
+
+_limiter: RunVar[CapacityLimiter] = RunVar("mrtr_tools_claims")
+
+
+async def in_thread(work: Callable[[], T]) -> T:
+    """Do what blocks in one of a few threads.
+
+    They are not those of steps: when all of these were taken by steps that wait, nobody could say that they are at
+    work; and when claims cannot be reached, steps that claim nothing would wait with the others.
+
+    Raises:
+        TimeoutError: no thread was free in time.
+    """
+    until = time.monotonic() + PATIENCE
+
+    def begin() -> T:
+        if time.monotonic() > until:
+            raise TimeoutError(f"claims: no thread was free for {PATIENCE} seconds")
+        return work()
+
+    try:
+        limiter = _limiter.get()
+    except LookupError:
+        limiter = CapacityLimiter(THREADS)
+        _limiter.set(limiter)
+    return await to_thread.run_sync(begin, limiter=limiter)
