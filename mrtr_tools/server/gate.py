@@ -37,6 +37,7 @@ ONCE: Final = frozenset(
 )
 """What may stand there once, as may all that begins with ``mcp-``: of two, each reader would pick another one."""
 PORT_DIGITS: Final = 5
+LENGTH_DIGITS: Final = 15
 
 _log = logging.getLogger("mrtr_tools")
 
@@ -95,7 +96,7 @@ class Gate:
         self.limit = limit
         self._hosts = _Listed(hosts)
         self._origins = _Listed(origins)
-        if b"null" in self._origins:
+        if self._origins.has(b"null"):
             raise ValueError('allowed_origins: every page in a sandbox says it is "null", so that lets in anybody')
 
     def admit(self, scope: Message) -> Headers:
@@ -104,24 +105,28 @@ class Gate:
         Raises:
             Refused: it may not.
         """
-        headers = _each_once(scope["headers"])
-        self._check_length(headers)
-        if b"content-encoding" in headers:
-            raise Refused.as_json(415, Rejected(INVALID_REQUEST, "A body must not have a Content-Encoding"))
+        sent = scope["headers"]
+        # uvicorn leaves the white space behind a value when it parses with httptools, and takes it off with h11. It is
+        # no part of it (RFC 9110, 5.5).
+        headers = {name: value.strip(SPACE) for name, value in sent}
+        if len(headers) < len(sent):
+            headers = _combined(sent)
+        self._check_body(headers)
         if scope["method"] == "POST" and not _is_json(headers.get(b"content-type", b"")):
             raise Refused(Response(400, b"Invalid Content-Type header"))
         host, origin = headers.get(b"host", b""), headers.get(b"origin")
-        if host not in self._hosts:
-            _log.warning(
-                "a request for host %a was refused: allowed_hosts does not have it", host[:100].decode("latin-1")
-            )
+        if not self._hosts.has(host):
+            _log.warning("a request for host %a was refused: allowed_hosts does not have it", _short(host))
             raise Refused(Response(421, b"Invalid Host header"))
-        if origin is not None and origin not in self._origins:
-            _log.warning("a page of %a was refused: allowed_origins does not have it", origin[:100].decode("latin-1"))
+        if origin is not None and not self._origins.has(origin):
+            _log.warning("a page of %a was refused: allowed_origins does not have it", _short(origin))
             raise Refused(Response(403, b"Invalid Origin header"))
         return headers
 
-    def _check_length(self, headers: Headers) -> None:
+    def _check_body(self, headers: Headers) -> None:
+        """Refuse a body that two readers could take for different ones, or that is too long."""
+        if b"content-encoding" in headers:
+            raise Refused.as_json(415, Rejected(INVALID_REQUEST, "A body must not have a Content-Encoding"))
         length = headers.get(b"content-length")
         if length is None:
             return
@@ -130,7 +135,7 @@ class Gate:
             raise Refused.as_json(400, said, close=True)
         if not length.isdigit():
             raise Refused.as_json(400, Rejected(INVALID_REQUEST, "Content-Length must be a number"), close=True)
-        if len(length) > len(str(self.limit)) + 20 or int(length) > self.limit:
+        if len(length) > LENGTH_DIGITS or int(length) > self.limit:
             raise self.too_long()
 
     def too_long(self) -> Refused:
@@ -141,27 +146,27 @@ class Gate:
 class _Listed:
     """What a header may say."""
 
-    __slots__ = ("_exact", "_with_port")
+    __slots__ = ("_exact", "_seen", "_with_port")
 
     def __init__(self, listed: Iterable[str]) -> None:
         each = [entry.encode() for entry in listed]
         self._with_port = {entry.removesuffix(b":*") for entry in each if entry.endswith(b":*")}
         self._exact = {entry for entry in each if not entry.endswith(b":*")}
+        self._seen = b""
 
-    def __contains__(self, value: bytes) -> bool:
-        if value in self._exact:
+    def has(self, value: bytes) -> bool:
+        if value in self._exact or (value == self._seen and value):
             return True
         name, _, port = value.rpartition(b":")
-        return name in self._with_port and port.isdigit() and len(port) <= PORT_DIGITS
+        if name in self._with_port and port.isdigit() and len(port) <= PORT_DIGITS:
+            self._seen = value
+            return True
+        return False
 
 
-def _each_once(sent: list[tuple[bytes, bytes]]) -> Headers:
-    """Headers by name, without the white space around their values, which is no part of them (RFC 9110, 5.5).
-
-    uvicorn leaves what stands behind a value when it parses with httptools, and takes it off with h11.
-    """
-    headers = {name: value.strip(SPACE) for name, value in sent}
-    return headers if len(headers) == len(sent) else _combined(sent)
+def _short(value: bytes) -> str:
+    """As much of a value as a line of a log should have."""
+    return value[:100].decode("latin-1")
 
 
 def _combined(sent: list[tuple[bytes, bytes]]) -> Headers:

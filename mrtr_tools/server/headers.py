@@ -49,9 +49,11 @@ def check_routing(request: Request, meta: Mapping[str, JsonValue], headers: Head
     Raises:
         Rejected: one is missing, or says otherwise (-32020).
     """
-    if _text(headers, VERSION_HEADER) is None or _text(headers, VERSION_HEADER) != meta[PROTOCOL_VERSION]:
+    sent = headers.get(VERSION_HEADER)
+    if sent is None or sent.decode("latin-1") != meta[PROTOCOL_VERSION]:
         raise _mismatch("mcp-protocol-version header does not match the request envelope's protocol version")
-    if _text(headers, METHOD_HEADER) != request.method:
+    sent = headers.get(METHOD_HEADER)
+    if sent is None or sent.decode("latin-1") != request.method:
         raise _mismatch("mcp-method header does not match the request body's method")
     named = CALLED_BY.get(request.method)
     target = None if named is None else (request.params or {}).get(named)
@@ -66,8 +68,7 @@ def _text(headers: Headers, name: bytes) -> str | None:
 
 def _decoded(value: str | None) -> str | None:
     """What a header stands for: itself, or the UTF-8 behind its ``=?base64?...?=``; None when that cannot be read."""
-    coded = None if value is None else _SENTINEL.fullmatch(value)
-    if coded is None:
+    if value is None or not value.startswith("=?") or (coded := _SENTINEL.fullmatch(value)) is None:
         return value
     try:
         raw = base64.b64decode(coded[1], validate=True)
@@ -110,9 +111,12 @@ class ParamHeaders:
     Args:
         schema: the tool's `inputSchema`. When one of its annotations is wrong, clients ignore the tool, and nothing is
             compared.
+
+    Attributes:
+        annotated: what is compared, in the order of the schema, with the name of its header.
     """
 
-    __slots__ = ("_annotated",)
+    __slots__ = ("annotated",)
 
     def __init__(self, schema: Json) -> None:
         found = [
@@ -122,7 +126,7 @@ class ParamHeaders:
         ]
         names = {each.name.lower() for each in found}
         valid = len(names) == len(found) and all(each.is_valid for each in found)
-        self._annotated = [(each, each.name.lower().encode()) for each in found] if valid else []
+        self.annotated = [(each, each.name.lower().encode()) for each in found] if valid else []
 
     def check(self, arguments: Mapping[str, JsonValue], headers: Headers) -> None:
         """Compare the headers with the arguments; null is an argument that is not there.
@@ -130,7 +134,7 @@ class ParamHeaders:
         Raises:
             Rejected: one of a pair is missing, or says otherwise (-32020).
         """
-        for each, header in self._annotated:
+        for each, header in self.annotated:
             sent, value = _text(headers, header), _at(arguments, each.path)
             if value is not None:
                 _compare(each, value, sent)

@@ -11,6 +11,7 @@ See https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/st
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import sys
 from collections.abc import AsyncGenerator, Callable
@@ -38,7 +39,7 @@ from mrtr_tools.server.headers import VERSION_HEADER, Headers
 from mrtr_tools.server.lean import LeanServer, nobody
 from mrtr_tools.server.load import Load
 from mrtr_tools.server.stopping import before_the_end
-from mrtr_tools.server.waiting import Gone, unless_gone, within
+from mrtr_tools.server.waiting import Gone, Started, unless_gone
 
 if TYPE_CHECKING:
     from mrtr_tools.server.principals import Principal
@@ -99,12 +100,22 @@ class HttpEndpoint:
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Serve a request, or see a lifespan through."""
-        if scope["type"] == "lifespan":
-            await self._live(receive, send)
-        elif scope["type"] == "websocket":
-            await send({"type": "websocket.close"})
-        else:
-            await self._serve(scope, receive, send)
+        if scope["type"] != "http":
+            await self._live(scope, receive, send)
+            return
+        try:
+            response = await self._respond(scope, receive, send)
+        except Gone:
+            return
+        except Refused as refused:
+            response = refused.response
+        except RequestError as error:
+            response = _json(failed(None, error))
+        if response is not None:
+            status, body, headers = response
+            told = [*headers, (b"content-length", b"%d" % len(body))]
+            await send({"type": "http.response.start", "status": status, "headers": told})
+            await send({"type": "http.response.body", "body": body})
 
     def drain(self) -> None:
         """Begin nothing new. Calls under way come to their end, or go on elsewhere where that was wished.
@@ -125,28 +136,16 @@ class HttpEndpoint:
         finally:
             await self._sdk.stop()
 
-    async def _live(self, receive: Receive, send: Send) -> None:
+    async def _live(self, scope: Message, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close"})
+            return
         await receive()
         async with self.lifespan():
             with before_the_end(self.drain):
                 await send({"type": "lifespan.startup.complete"})
                 await receive()
         await send({"type": "lifespan.shutdown.complete"})
-
-    async def _serve(self, scope: Message, receive: Receive, send: Send) -> None:
-        try:
-            response = await self._respond(scope, receive, send)
-        except Gone:
-            return
-        except Refused as refused:
-            response = refused.response
-        except RequestError as error:
-            response = _json(failed(None, error))
-        if response is not None:
-            status, body, headers = response
-            told = [*headers, (b"content-length", b"%d" % len(body))]
-            await send({"type": "http.response.start", "status": status, "headers": told})
-            await send({"type": "http.response.body", "body": body})
 
     async def _respond(self, scope: Message, receive: Receive, send: Send) -> Response | None:
         """What to answer; None when the SDK's application did.
@@ -168,31 +167,47 @@ class HttpEndpoint:
         body = await self._body(receive)
         if scope["method"] == "POST":
             message = read_json(body)
-            if not older and self._lean is not None:
-                response = await self._answer(self._lean, message, headers, principal, receive)
-                if response is not None:
-                    return response
-            else:
+            if older or self._lean is None:
                 _check_id(message)
+            else:
+                begun = self._begun(self._lean, message, headers, principal)
+                if isinstance(begun, Response):
+                    return begun
+                if begun is not None:
+                    return _json(begun.result[0] if begun.result is not None else await unless_gone(begun, receive))
         # What was looked at is what is served.
         await self._sdk({**scope, "headers": [*headers.items()]}, replayed(bytes(body), receive), send)
         return None
 
-    async def _answer(
-        self, lean: LeanServer, message: object, headers: Headers, principal: Caller, receive: Receive
-    ) -> Response | None:
-        """The answer to a message of 2026-07-28, or None when it is not for `lean`."""
+    @staticmethod
+    def _begun(
+        lean: LeanServer, message: object, headers: Headers, principal: Caller
+    ) -> Started[Answer] | Response | None:
+        """The answer to a message of 2026-07-28, on its way or there; None when it is not for `lean`."""
         request = read_request(message)
         if request is None:
             check_version(headers[VERSION_HEADER].decode("latin-1"))
             return ACCEPTED  # and nothing is done: clients cancel by closing the connection
         if wants_stream(request) or not lean.serves(request):
             return None
-        return _json(await unless_gone(lean.answer(request, headers=headers, principal=principal), receive))
+        return Started(lean.answer(request, headers=headers, principal=principal))
 
     async def _body(self, receive: Receive) -> bytes | bytearray:
+        """The body of a request.
+
+        Raises:
+            Gone: the client hung up before all of it was there.
+            Refused: it is too long, or does not come.
+        """
+        begun = Started(receive())
+        if begun.result is not None:
+            [message] = begun.result
+            body = message.get("body", b"")
+            if message["type"] == "http.request" and not message.get("more_body") and len(body) <= self._gate.limit:
+                return body
         try:
-            return await within(self._body_seconds, _read(receive, self._gate))
+            async with asyncio.timeout(self._body_seconds):
+                return await _all_of(begun, receive, self._gate)
         except TimeoutError:
             late = Rejected(INVALID_REQUEST, f"The body of a request may take {self._body_seconds} seconds")
             raise Refused.as_json(408, late, close=True) from None
@@ -204,11 +219,12 @@ class HttpEndpoint:
             Refused: nobody knows, and somebody should.
         """
         user = scope.get("user")
-        bearer: Any = sys.modules.get("mcp.server.auth.middleware.bearer_auth")  # whoever made a user imported it
-        if user is not None and bearer is not None and isinstance(user, bearer.AuthenticatedUser):
-            from mrtr_tools.server.principals import principal_of
+        if user is not None:
+            bearer: Any = sys.modules.get("mcp.server.auth.middleware.bearer_auth")  # whoever made a user imported it
+            if bearer is not None and isinstance(user, bearer.AuthenticatedUser):
+                from mrtr_tools.server.principals import principal_of
 
-            return partial(principal_of, user.access_token, self._principal or "subject")
+                return partial(principal_of, user.access_token, self._principal or "subject")
         if self._principal is None:
             return nobody
         _log.error("principal= is given, and no middleware around the application says who is calling")
@@ -233,28 +249,18 @@ def _accepts(accept: bytes) -> bool:
     return not (types.isdisjoint(TAKE_JSON) or types.isdisjoint(TAKE_STREAM))
 
 
-async def _read(receive: Receive, gate: Gate) -> bytes | bytearray:
-    """The body of a request.
-
-    Raises:
-        Gone: the client hung up before all of it was there.
-        Refused: it is too long.
-    """
-    body: bytes | bytearray = b""
-    while True:
-        message = await receive()
-        if message["type"] != "http.request":
-            raise Gone
-        chunk = message.get("body", b"")
-        if len(body) + len(chunk) > gate.limit:
+async def _all_of(begun: Started[Message], receive: Receive, gate: Gate) -> bytearray:
+    """A body that comes in pieces, the first of which may be there."""
+    body = bytearray()
+    message = await begun if begun.result is None else begun.result[0]
+    while message["type"] == "http.request":
+        body += message.get("body", b"")
+        if len(body) > gate.limit:
             raise gate.too_long()
-        more = message.get("more_body", False)
-        if not body and not more:
-            return chunk
-        body = bytearray(body) if isinstance(body, bytes) else body
-        body += chunk
-        if not more:
+        if not message.get("more_body"):
             return body
+        message = await receive()
+    raise Gone
 
 
 def _check_id(message: object) -> None:

@@ -140,7 +140,11 @@ class LeanServer:
         method, target = request.method, cast("str", params[CALLED_BY[request.method]])
         carrier, _ = self._toolbox.find(method, target, {})
         if headers is not None and method == "tools/call":
-            self._headers_of(carrier).check(cast("Json", params.get("arguments") or {}), headers)
+            in_headers = self._param_headers.get(target)
+            if in_headers is None:
+                in_headers = self._param_headers[target] = ParamHeaders(carrier.input_schema)
+            if in_headers.annotated:
+                in_headers.check(cast("Json", params.get("arguments") or {}), headers)
         call = Call.read(
             params,
             client=client_of(cast("Json", params["_meta"])),
@@ -154,11 +158,6 @@ class LeanServer:
             return self._written(request, call, carrier, reply)
         except ValueError:
             return self._written(request, call, carrier, not_shown(carrier))
-
-    def _headers_of(self, tool: Carrier) -> ParamHeaders:
-        if tool.name not in self._param_headers:
-            self._param_headers[tool.name] = ParamHeaders(tool.input_schema)
-        return self._param_headers[tool.name]
 
     def _written(self, request: Request, call: Call, carrier: Carrier, reply: Reply) -> bytes:
         result = unchecked_result(call, carrier, reply)

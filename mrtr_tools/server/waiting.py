@@ -8,12 +8,12 @@ first waits, and only one that does wait gets them. This is for asyncio, on whic
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Awaitable, Callable, Generator
 from typing import Any, Generic, TypeVar, cast
 
 from mrtr_tools.server.gate import Receive
 
-__all__ = ["Gone", "Started", "unless_gone", "within"]
+__all__ = ["Gone", "Started", "unless_gone"]
 
 T = TypeVar("T")
 
@@ -23,19 +23,19 @@ class Gone(Exception):
 
 
 class Started(Generic[T]):
-    """A coroutine run up to where it first waits. Await it, in the same task, to go on.
+    """Something awaitable, run up to where it first waits. Await it, in the same task, to go on.
 
     Attributes:
         result: in a list, what it returned without waiting at all; else None.
     """
 
-    __slots__ = ("_coroutine", "_waits_for", "result")
+    __slots__ = ("_steps", "_waits_for", "result")
 
-    def __init__(self, coroutine: Coroutine[Any, Any, T]) -> None:
+    def __init__(self, awaitable: Awaitable[T]) -> None:
         self.result: list[T] | None = None
-        self._coroutine = coroutine
+        self._steps = awaitable.__await__()
         try:
-            self._waits_for = coroutine.send(None)
+            self._waits_for = next(self._steps)
         except StopIteration as done:
             self.result = [done.value]
 
@@ -44,41 +44,25 @@ class Started(Generic[T]):
         while True:
             step: Callable[[Any], Any]
             try:
-                step, sent = self._coroutine.send, (yield waits_for)
-            except BaseException as error:  # noqa: BLE001 - a cancellation is the coroutine's to deal with
-                step, sent = self._coroutine.throw, error
+                step, sent = self._steps.send, (yield waits_for)
+            except BaseException as error:  # noqa: BLE001 - a cancellation is its own to deal with
+                step, sent = self._steps.throw, error
             try:
                 waits_for = step(sent)
             except StopIteration as done:
                 return done.value
 
 
-async def within(seconds: float, coroutine: Coroutine[Any, Any, T]) -> T:
-    """What a coroutine returns.
-
-    Raises:
-        TimeoutError: it took longer, and was cancelled.
-    """
-    started = Started(coroutine)
-    if started.result is not None:
-        return started.result[0]
-    async with asyncio.timeout(seconds):
-        return await started
-
-
-async def unless_gone(coroutine: Coroutine[Any, Any, T], receive: Receive) -> T:
-    """What a coroutine returns.
+async def unless_gone(started: Started[T], receive: Receive) -> T:
+    """What it returns.
 
     Args:
-        coroutine: what is done for the client.
+        started: what is done for the client, and waits.
         receive: of a request whose body has been read.
 
     Raises:
-        Gone: the client hung up meanwhile, and the coroutine was cancelled.
+        Gone: the client hung up meanwhile, and it was cancelled.
     """
-    started = Started(coroutine)
-    if started.result is not None:
-        return started.result[0]
     serving, gone = cast("asyncio.Task[Any]", asyncio.current_task()), False
 
     async def watch() -> None:
