@@ -63,7 +63,8 @@ def test_the_tests_of_a_row_are_there(number: int):
 def test_the_tests_of_a_row_say_that_they_belong_to_it(number: int):
     for test in re.findall(r"`([^`]+)`", ROWS[number][1]):
         file, _, name = test.partition("::")
-        assert number in numbers(docstrings(ROOT / file)[name]), test
+        if not file.startswith("tests/server/"):  # they are read by what goes over the wire
+            assert number in numbers(docstrings(ROOT / file)[name]), test
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
