@@ -15,7 +15,7 @@ ROWS = {
     for number, rule, tests in re.findall(r"^\| (\d+) \| (.+?) \| (.+) \|$", PAGE, flags=re.MULTILINE)
 }
 NAMED = re.compile(r"Security (\d+(?:, \d+)*)")
-FILES = sorted((ROOT / "tests").rglob("*.py"))
+FILES = sorted([*(ROOT / "tests").rglob("*.py"), *(ROOT / "cookbook").glob("test_*.py")])
 
 
 @cache
@@ -67,7 +67,7 @@ def test_the_tests_of_a_row_say_that_they_belong_to_it(number: int):
             assert number in numbers(docstrings(ROOT / file)[name]), test
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT / "tests")))
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_what_the_tests_of_a_file_name_is_a_row(path: Path):
     assert set(numbers(path.read_text())) - set(ROWS) == set()
 
@@ -84,7 +84,7 @@ NOT_HERE = re.compile(r"\b[Rr]ules? \d|[Ss]ecurity rule|[Ff]ield bug|[Dd]esign s
 @pytest.mark.parametrize(
     "path",
     [path for path in FILES if path.parent.name != "server"],
-    ids=lambda path: str(path.relative_to(ROOT / "tests")),
+    ids=lambda path: str(path.relative_to(ROOT)),
 )
 def test_tests_speak_of_what_is_here(path: Path):
     """Not of documents that nobody finds in the repository."""
