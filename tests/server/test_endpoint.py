@@ -397,16 +397,18 @@ def test_a_call_ends_when_its_client_hangs_up_and_the_log_is_silent(lean, caplog
 
 
 def test_the_server_is_started_with_what_a_public_one_needs(monkeypatch):
-    started: dict[str, Any] = {}
-    monkeypatch.setattr(uvicorn, "run", lambda app, **options: started.update(options, app=app))
+    started: list[uvicorn.Config] = []
+    monkeypatch.setattr(uvicorn.Server, "run", lambda server: started.append(server.config))
 
-    run_http(desk(), keys=[generate_key()], port=9)
+    run_http(desk(), keys=[generate_key()], port=9, grace=7)
 
-    assert isinstance(started["app"], HttpEndpoint)
-    assert started["timeout_keep_alive"] > 60, "proxies keep connections for a minute"
-    assert started["h11_max_incomplete_event_size"] <= 64 * 1024
-    assert not started["access_log"]
-    assert not started["proxy_headers"]
+    [config] = started
+    assert isinstance(config.app, HttpEndpoint)
+    assert config.timeout_keep_alive > 60, "proxies keep connections for a minute"
+    assert config.timeout_graceful_shutdown == 7
+    assert (config.h11_max_incomplete_event_size or 0) <= 64 * 1024
+    assert not config.access_log
+    assert not config.proxy_headers
 
 
 def test_one_page_in_a_sandbox_is_every_page():

@@ -130,7 +130,8 @@ def test_no_code_is_made_up():
         and isinstance(node.operand.value, int)
     }
 
-    assert {code for code in written if -32768 <= code <= -32000} == {-32600, -32602, -32603, -32021}
+    known = {-32700, -32600, -32601, -32602, -32603, -32020, -32021, -32022}
+    assert {code for code in written if -32768 <= code <= -32000} <= known
 
 
 # The envelope
