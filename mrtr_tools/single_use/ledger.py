@@ -70,6 +70,7 @@ class Ledger:
         self._store = store
         self._signer = signer
         self._sealer = signer.sealer("ledger/reply")
+        self._acting: set[asyncio.Task[None]] = set()
 
     async def once(self, claim: Claim, act: Callable[[], Awaitable[Outcome | None]]) -> Outcome | None:
         """Do what is claimed, unless it was done.
@@ -97,6 +98,18 @@ class Ledger:
         if outcome is None:
             await self._act(held, act)
         return outcome
+
+    async def finish(self) -> None:
+        """Wait until all that was begun has come to its end, also where its client is gone. For asyncio."""
+        if self._acting:
+            _log.info("waiting for %d steps of single use to end", len(self._acting))
+        while self._acting:
+            await asyncio.wait(self._acting)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._acting.discard(task)
+        if not task.cancelled():
+            task.exception()  # it has gone to whoever waited, if anybody did
 
     def _name(self, claim: Claim) -> str:
         return hashlib.sha256(json.dumps(["claim", self._signer.audience, *claim.place]).encode()).hexdigest()
@@ -126,7 +139,8 @@ class Ledger:
                 await self._acted(held, act)
             else:  # where whoever serves the request may cancel the task itself
                 task = loop.create_task(self._acted(held, act))
-                task.add_done_callback(lambda done: done.cancelled() or done.exception())
+                self._acting.add(task)
+                task.add_done_callback(self._ended)
                 await asyncio.shield(task)
 
     async def _acted(self, held: _Held, act: Callable[[], Awaitable[Outcome | None]]) -> None:
