@@ -21,6 +21,8 @@ COOKBOOK = ROOT / "cookbook"
 README = (ROOT / "README.md").read_text()
 FILES = {path.stem: path for path in sorted(COOKBOOK.glob("*.py")) if path.stem != "__init__"}
 RECIPES = [name for name in FILES if not name.startswith("test_")]
+FOLDERS = {path.parent.name: path.parent for path in sorted(COOKBOOK.glob("*/README.md"))}
+INSIDE = {f"{name}/{path.stem}": path for name, folder in FOLDERS.items() for path in sorted(folder.glob("*.py"))}
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", README, flags=re.MULTILINE | re.DOTALL)
 PYTHON = [code for language, code in BLOCKS if language == "python"]
 PROGRAMS = [code for code in PYTHON if "Toolbox(" in code]  # the others go on with what stands before them
@@ -82,12 +84,12 @@ def test_each_recipe_is_at_most_80_lines(name):
     assert len(FILES[name].read_text().splitlines()) <= 80
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("name", [*FILES, *INSIDE])
 def test_a_recipe_uses_public_names_only(name):
-    for module, member in imports(FILES[name]):
+    for module, member in imports((FILES | INSIDE)[name]):
         if module.partition(".")[0] == "mrtr_tools":
             assert member in PUBLIC[module], f"{module}.{member}"
-        if not name.startswith("test_") and name not in WITH_THE_SDK:
+        if "test_" not in name and name not in WITH_THE_SDK:
             assert module.partition(".")[0] not in ("mcp", "mcp_types", "cookbook", "tests")
 
 
@@ -100,6 +102,38 @@ def test_each_recipe_says_what_it_shows_how_to_run_it_and_starts_by_itself(name)
     assert isinstance(module.toolbox, Toolbox)
     last = source.rstrip().partition('if __name__ == "__main__":\n')[2].splitlines()
     assert last[-1] == f"    {STARTS.get(name, 'run_stdio(toolbox)')}"
+
+
+# A recipe that takes several files is a folder of them
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_a_folder_has_its_test_and_a_page_that_names_each_of_its_files(name):
+    page, there = (FOLDERS[name] / "README.md").read_text(), {path.name for path in FOLDERS[name].glob("[!_]*")}
+    test = f"test_{name}.py"
+
+    assert "def test_" in (FOLDERS[name] / test).read_text()
+    assert set(re.findall(r"^\| \[`\S+`\]\(([^/)]+)\) \|", page, re.MULTILINE)) == there - {"README.md", test}
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_a_folder_is_listed_in_the_cookbook_and_in_the_readme(name):
+    listed = r"^\|.+\| \[`{0}/`\]\({1}{0}/README.md\) \|$"
+
+    assert re.search(listed.format(name, ""), (COOKBOOK / "README.md").read_text(), re.MULTILINE)
+    assert re.search(listed.format(name, "cookbook/"), README, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_a_file_of_a_folder_is_at_most_80_lines(name):
+    assert "test_" in name or len(INSIDE[name].read_text().splitlines()) <= 80
+
+
+@pytest.mark.parametrize("path", [path for folder in FOLDERS.values() for path in folder.glob("start")], ids=str)
+def test_a_script_of_a_folder_can_be_run(path):
+    assert path.stat().st_mode & stat.S_IXUSR
+    assert path.read_text().startswith("#!/usr/bin/env bash\n")
+    subprocess.run(["bash", "-n", path], check=True, timeout=20)
 
 
 # The README
@@ -159,7 +193,8 @@ def test_the_two_commands_of_the_readme_are_there_and_can_be_run():
 
 
 def test_every_path_that_the_readmes_link_to_is_there():
-    for page in (ROOT / "README.md", COOKBOOK / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md"):
+    pages = [folder / "README.md" for folder in (ROOT, COOKBOOK, *FOLDERS.values())]
+    for page in (*pages, ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md"):
         for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
             assert target.startswith("https://") or (page.parent / target).exists(), f"{page.name}: {target}"
 

@@ -88,15 +88,17 @@ def run(
         _run(partial(run_stdio, toolbox, keys=keys, claims=kept), hint if sys.stdin.isatty() else "")
         return
     host, port = host or LOOPBACK, PORT if port is None else port
-    _check_names(host, allow_host)
     shown = f"http://{f'[{host}]' if ':' in host else host}:{port}/mcp" if port else ""
     if workers is not None:
-        worker = Worker(target, _shared(keys), claims, allow_host, anonymous_ok=anonymous_ok, sheds=shed)
+        shared = _shared(keys)
+        _check_names(host, allow_host)
+        worker = Worker(target, shared, claims, allow_host, anonymous_ok=anonymous_ok, sheds=shed)
         _run(partial(_serve_workers, worker, host, port, workers), f"{workers} processes will be at {shown}")
         return
     if keys is None:
         keys = _made_key(host)
         kept = kept or MemoryClaims()
+    _check_names(host, allow_host)
     toolbox = load_toolbox(target)
     show_log()
     serve = partial(run_http, toolbox, host=host, port=port, allowed_hosts=allow_host, anonymous_ok=anonymous_ok)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
 from dataclasses import dataclass, field
+from multiprocessing import parent_process
 from typing import TYPE_CHECKING
 
 from mrtr_tools.cli.loading import load_toolbox
@@ -38,6 +42,7 @@ class Worker:
 
     def __call__(self) -> HttpEndpoint:
         """The application, made in the process that serves it."""
+        end_with_parent()
         show_log()
         return http_app(
             load_toolbox(self.target),
@@ -47,6 +52,18 @@ class Worker:
             anonymous_ok=self.anonymous_ok,
             shed_when=never if self.sheds else None,
         )
+
+
+def end_with_parent() -> None:
+    """Stop when the process that started this one has ended without a word: nobody else would stop it."""
+    parent = parent_process()
+    if parent is not None:
+
+        def watch() -> None:
+            parent.join()
+            os.kill(os.getpid(), signal.SIGTERM)
+
+        threading.Thread(target=watch, daemon=True).start()
 
 
 def never() -> bool:

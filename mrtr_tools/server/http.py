@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -78,6 +78,7 @@ class HttpEndpoint:
         principal: what of an access token says who is calling. Given, there has to be one: a middleware of the SDK
             around this application puts it into the scope.
         load: what is under way; it begins nothing new once the process is told to stop.
+        finish: waits at the end for what must not be left half done.
         body_seconds: how long the body of a request may take to come.
     """
 
@@ -89,6 +90,7 @@ class HttpEndpoint:
         *,
         principal: Principal | None = None,
         load: Load | None = None,
+        finish: Callable[[], Awaitable[None]] | None = None,
         body_seconds: float = BODY_SECONDS,
     ) -> None:
         self._gate = gate
@@ -96,6 +98,7 @@ class HttpEndpoint:
         self._sdk = sdk
         self._principal: Principal | None = principal
         self._load = load
+        self._finish = finish
         self._body_seconds = body_seconds
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -113,7 +116,7 @@ class HttpEndpoint:
             response = _json(failed(None, error))
         if response is not None:
             status, body, headers = response
-            told = [*headers, (b"content-length", b"%d" % len(body))]
+            told = [*headers, (b"content-length", b"%d" % len(body)), *self._last(scope)]
             await send({"type": "http.response.start", "status": status, "headers": told})
             await send({"type": "http.response.body", "body": body})
 
@@ -134,6 +137,8 @@ class HttpEndpoint:
         try:
             yield
         finally:
+            if self._finish is not None:
+                await self._finish()
             await self._sdk.stop()
 
     async def _live(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -211,6 +216,11 @@ class HttpEndpoint:
         except TimeoutError:
             late = Rejected(INVALID_REQUEST, f"The body of a request may take {self._body_seconds} seconds")
             raise Refused.as_json(408, late, close=True) from None
+
+    def _last(self, scope: Message) -> list[tuple[bytes, bytes]]:
+        """Says that a connection ends with this answer, where no other request will be served."""
+        stops = self._load is not None and self._load.is_stopping and scope.get("http_version", "1.1") < "2"
+        return [(b"connection", b"close")] if stops else []
 
     def _principal_of(self, scope: Message) -> Caller:
         """Says who is calling.

@@ -102,7 +102,7 @@ def run_http(
     grace: float = GRACE,
     lean: bool = True,
 ) -> None:
-    """Serve over HTTP, at ``/mcp``, until the process is told to stop. For several processes, use `http_app`.
+    """Serve over HTTP, at ``/mcp``, until SIGTERM or SIGINT, and return. For several processes, use `http_app`.
 
     Args:
         toolbox: what to serve.
@@ -121,7 +121,8 @@ def run_http(
         max_calls: see there.
         max_calls_each: see there.
         shed_when: see there.
-        grace: seconds that calls under way may take when the process is told to stop. Nothing new is begun then.
+        grace: seconds that calls under way may take when the process is told to stop. Nothing new is begun then. A step
+            of single use is brought to its end, however long it takes.
         lean: see there.
 
     Raises:
@@ -249,7 +250,8 @@ def http_app(
         return AuthContextMiddleware(app)
 
     served = LeanServer(service) if lean else None
-    return HttpEndpoint(gate, served, SdkApp(sdk_app), principal=principal, load=load)
+    finish = None if ledger is None else ledger.finish
+    return HttpEndpoint(gate, served, SdkApp(sdk_app), principal=principal, load=load, finish=finish)
 
 
 def _check_anonymous(toolbox: Toolbox, *, anonymous_ok: bool) -> None:

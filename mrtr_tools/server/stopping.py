@@ -1,15 +1,15 @@
-"""Hearing that the process is to stop, beside whoever stops it."""
+"""Hearing that the process is to stop, beside whoever stops it, and going on when it has."""
 
 from __future__ import annotations
 
 import signal
 import threading
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Final
 
-__all__ = ["before_the_end"]
+__all__ = ["before_the_end", "until_told"]
 
 SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 
@@ -37,3 +37,29 @@ def before_the_end(act: Callable[[], None]) -> Generator[None]:
         for number, handler in before.items():
             if signal.getsignal(number) is told:
                 signal.signal(number, handler)
+
+
+class _Told(BaseException):
+    """SIGTERM, and whoever served has done what is to be done then."""
+
+
+@contextmanager
+def until_told() -> Generator[None]:
+    """Leave when the process is told to stop, and go on after it: an orderly end is no failure.
+
+    Servers pass a signal on when they are done with it. SIGTERM would then end the process with no exit code at all,
+    and SIGINT would raise `KeyboardInterrupt`.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def told(_: int, __: FrameType | None) -> None:
+        raise _Told
+
+    before = signal.signal(signal.SIGTERM, told)
+    try:
+        with suppress(_Told, KeyboardInterrupt):
+            yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import socket
 from collections.abc import Callable
 from typing import Final
 
@@ -9,15 +11,19 @@ import uvicorn
 from uvicorn.supervisors import Multiprocess
 
 from mrtr_tools.server.gate import App
+from mrtr_tools.server.stopping import until_told
 
 __all__ = ["serve"]
 
 KEEP_ALIVE: Final = 75  # seconds; longer than proxies keep a connection, or they would send into one that is closing
+ALIVE: Final = 20  # seconds in which a worker has to say that it is there; a busy machine takes some to start one
 MAX_HEAD: Final = 64 * 1024  # bytes of request line and headers, where uvicorn has h11
+
+_log = logging.getLogger("mrtr_tools")
 
 
 def serve(app: App | Callable[[], App], *, host: str, port: int, grace: float, workers: int | None = None) -> None:
-    """Serve until the process is told to stop.
+    """Serve until the process is told to stop, by SIGTERM or SIGINT, and return then.
 
     Args:
         app: the application; with `workers` a function that makes it, which goes to them by pickle.
@@ -38,9 +44,37 @@ def serve(app: App | Callable[[], App], *, host: str, port: int, grace: float, w
         proxy_headers=False,  # nothing here asks where a request came from
         timeout_keep_alive=KEEP_ALIVE,
         timeout_graceful_shutdown=max(1, round(grace)),
+        timeout_worker_healthcheck=ALIVE,
         h11_max_incomplete_event_size=MAX_HEAD,
     )
-    if workers is None:
-        uvicorn.Server(config).run()
-    else:
-        Multiprocess(config, sockets=[config.bind_socket()]).run()
+    with until_told():
+        if workers is None:
+            uvicorn.Server(config).run()
+        else:
+            _Workers(config, sockets=[_listening(host, port, config.backlog)]).run()
+
+
+def _listening(host: str, port: int, backlog: int) -> socket.socket:
+    """A socket that connections come to from now on: who is earlier than the first worker waits for it.
+
+    Raises:
+        SystemExit: there is none to be had.
+    """
+    is_v6 = ":" in host
+    try:
+        listening = socket.create_server(
+            (host, port), family=socket.AF_INET6 if is_v6 else socket.AF_INET, backlog=backlog
+        )
+    except OSError as error:
+        _log.error("%s port %d cannot be served: %s", host, port, error.strerror)
+        raise SystemExit(1) from None
+    _log.info("running on http://%s:%d", f"[{host}]" if is_v6 else host, listening.getsockname()[1])
+    return listening
+
+
+class _Workers(Multiprocess):
+    def terminate_all(self) -> None:
+        """Tell all to stop, and take no more connections: none of them would be served."""
+        super().terminate_all()
+        for listening in self.sockets:
+            listening.close()

@@ -85,6 +85,7 @@ class Ledger:
         self._store = store
         self._signer = signer
         self._sealer = signer.sealer("ledger/reply")
+        self._acting: set[asyncio.Task[Any]] = set()
 
     async def once(self, claim: Claim, act: Callable[[], Awaitable[Outcome | None]]) -> Outcome | None:
         """Do what is claimed, unless it was done.
@@ -101,7 +102,7 @@ class Ledger:
             Busy: it is being done, or the store cannot be reached.
         """
         await anyio.lowlevel.checkpoint_if_cancelled()
-        return await _to_its_end(self._once(claim, act))
+        return await self._to_its_end(self._once(claim, act))
 
     async def _once(self, claim: Claim, act: Callable[[], Awaitable[Outcome | None]]) -> Outcome | None:
         held = _Held(self._store, self._name(claim), self._signer, claim)
@@ -109,6 +110,33 @@ class Ledger:
         if outcome is None:
             await self._act(held, act)
         return outcome
+
+    async def finish(self) -> None:
+        """Wait until all that was begun has come to its end, also where its client is gone. For asyncio."""
+        if self._acting:
+            _log.info("waiting for %d steps of single use to end", len(self._acting))
+        while self._acting:
+            await asyncio.wait(self._acting)
+
+    def _ended(self, task: asyncio.Task[Any]) -> None:
+        self._acting.discard(task)
+        if not task.cancelled():
+            task.exception()  # it has gone to whoever waited, if anybody did
+
+    async def _to_its_end(self, work: Coroutine[Any, Any, T]) -> T:
+        """Do what was begun to its end, though its client goes away: the next request finds what came of it."""
+        done: list[T] = []
+        with anyio.CancelScope(shield=True):
+            try:
+                loop = asyncio.get_running_loop()
+            except RuntimeError:  # trio
+                done.append(await work)
+            else:  # where whoever serves the request may cancel the task itself
+                task = loop.create_task(work)
+                self._acting.add(task)
+                task.add_done_callback(self._ended)
+                done.append(await asyncio.shield(task))
+        return done[0]
 
     def _name(self, claim: Claim) -> str:
         return hashlib.sha256(json.dumps(["claim", self._signer.audience, *claim.place]).encode()).hexdigest()
@@ -247,18 +275,3 @@ class _Held:
             self._row = row
             return True
         return False
-
-
-async def _to_its_end(work: Coroutine[Any, Any, T]) -> T:
-    """Do what was begun to its end, though its client goes away: the next request finds what came of it."""
-    done: list[T] = []
-    with anyio.CancelScope(shield=True):
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:  # trio
-            done.append(await work)
-        else:  # where whoever serves the request may cancel the task itself
-            task = loop.create_task(work)
-            task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
-            done.append(await asyncio.shield(task))
-    return done[0]

@@ -79,6 +79,14 @@ def request(
     headers: Mapping[str, str] | None = None,
 ) -> Answer:
     """One JSON-RPC request with the envelope and headers that 2026-07-28 requires."""
+    body, routing = written(method, params, capabilities=capabilities, number=number)
+    return send(url, body, routing | dict(headers or {}))
+
+
+def written(
+    method: str, params: Mapping[str, Any], *, capabilities: Mapping[str, Any] = FORMS, number: int | str = 1
+) -> tuple[str, dict[str, str]]:
+    """The body and the headers of such a request."""
     routing = {
         "Content-Type": "application/json",
         "Accept": "application/json, text/event-stream",
@@ -94,7 +102,7 @@ def request(
         "method": method,
         "params": {"_meta": envelope(capabilities), **params},
     }
-    return send(url, json.dumps(message), routing | dict(headers or {}))
+    return json.dumps(message), routing
 
 
 def call(url: str, tool: str, arguments: Any = None, **params: Any) -> Answer:

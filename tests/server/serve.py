@@ -1,6 +1,6 @@
 """Serve the toolbox of a module: ``python serve.py stdio|http MODULE[:NAME]``, NAME being ``toolbox`` unless given.
 
-`KEYS_FILE` may name a file of keys.
+`KEYS_FILE` may name a file of keys, `CLAIMS` a place for claims; `GRACE` is how many seconds calls may take at the end.
 """
 
 import importlib
@@ -17,4 +17,5 @@ if __name__ == "__main__":
     if transport == "stdio":
         run_stdio(toolbox, keys_file=keys_file)
     else:
-        run_http(toolbox, keys_file=keys_file, port=0)
+        claims, grace = os.environ.get("CLAIMS"), float(os.environ.get("GRACE", "10"))
+        run_http(toolbox, keys_file=keys_file, port=0, claims=claims, anonymous_ok=claims is not None, grace=grace)
