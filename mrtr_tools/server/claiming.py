@@ -36,7 +36,7 @@ def starting_ledger(
         OSError: the file cannot be made.
         sqlite3.Error: the file is something else.
     """
-    steps = toolbox.used_once
+    steps = toolbox.steps.used_once
     if not steps:
         return None
     if claims is None and not ends_with_process:

@@ -255,7 +255,10 @@ def http_app(
 def _check_anonymous(toolbox: Toolbox, *, anonymous_ok: bool) -> None:
     """Refuse what must be for somebody in particular: of a page somebody else may be sent the link, and sign in for the
     caller; and what is used once would be used by whoever has the state."""
-    wrong = {"ask to open a page": dict.fromkeys(toolbox.asking("url")), "may run once in a call": toolbox.used_once}
+    wrong = {
+        "ask to open a page": dict.fromkeys(toolbox.steps.asking("url")),
+        "may run once in a call": toolbox.steps.used_once,
+    }
     for what, steps in wrong.items():
         if steps and not anonymous_ok:
             raise DefinitionError(
