@@ -136,6 +136,17 @@ def test_secrets_are_refused_unless_it_was_said_at_that_very_function(way: str):
     assert toolbox.steps.carries_secrets
 
 
+def test_a_result_that_is_kept_for_a_repeat_holds_no_secret() -> None:
+    """Security 17: not with carry_secrets=True either, for it goes to the client."""
+
+    def issue() -> SecretStr:
+        return SecretStr("token")
+
+    for carry_secrets in (False, True):
+        with pytest.raises(DefinitionError, match=r"issue.*a result holds no secret"):
+            Toolbox("t").tool(single_use=True, carry_secrets=carry_secrets)(issue)
+
+
 @pytest.mark.parametrize("wrong", ["yes", 1, None])
 def test_whether_secrets_are_carried_is_yes_or_no(wrong: Any):
     with pytest.raises(DefinitionError, match="carry_secrets= is True or False"):
