@@ -553,7 +553,7 @@ def test_bad_keys_are_refused_when_the_signer_is_made(keys):
         StateSigner(keys, "shop")
 
 
-@pytest.mark.parametrize("audience", ["", " ", None, 5, b"shop"])
+@pytest.mark.parametrize("audience", ["", " ", None, 5, b"shop", "shop\n", "\ud800"])
 def test_an_audience_is_a_name(audience):
     """Security 16."""
     with pytest.raises(ValueError, match="audience must name the server"):
