@@ -28,7 +28,6 @@ gone, so drop it at once, whatever calls that may end.
 import os
 
 from mrtr_tools import Toolbox, confirm, needs_input
-from mrtr_tools.keys import keys_from_file
 from mrtr_tools.server import run_http
 
 toolbox = Toolbox("theatre")
@@ -43,4 +42,4 @@ def reserve_seat(play: str, row: int) -> str:
 
 
 if __name__ == "__main__":
-    run_http(toolbox, port=int(os.environ.get("PORT", "8000")), keys=keys_from_file("keys"))
+    run_http(toolbox, port=int(os.environ.get("PORT", "8000")), keys_file="keys")
