@@ -30,7 +30,7 @@ WITH_THE_SDK = {"add_to_your_server", "bind_to_the_user"}  # these are about a s
 STARTS = {  # the others serve over stdio
     "add_to_your_server": "server.run()",
     "bind_to_the_user": 'server.run("streamable-http", port=int(os.environ.get("PORT", "8000")))',
-    "rotate_keys": 'run_http(toolbox, port=int(os.environ.get("PORT", "8000")), keys=keys_from_file("keys"))',
+    "rotate_keys": 'run_http(toolbox, port=int(os.environ.get("PORT", "8000")), keys_file="keys")',
 }
 
 PUBLIC = {
