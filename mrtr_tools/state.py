@@ -290,7 +290,7 @@ def describe(token: object) -> str:
         return "no text"
     name = hashlib.sha256(token[:MAX_TOKEN].encode("utf-8", "surrogatepass")).hexdigest()[:8]
     try:
-        key_id = _decode(token[:8].encode("ascii"))[1:HEAD].hex()
+        key_id = _decode(token[:8].encode("ascii"))[1:HEAD].hex() or "none"
     except ValueError:
         key_id = "none"
     return f"key={key_id} length={len(token)} sha256={name}"
