@@ -737,3 +737,4 @@ def test_a_log_line_is_made_of_anything_and_quotes_nothing(token):
     assert line.isascii()
     assert line.isprintable()
     assert describe(None) == describe(5) == "no text"
+    assert describe("") == "key=none length=0 sha256=e3b0c442"
