@@ -15,6 +15,7 @@ from mrtr_tools.arguments import Arguments
 from mrtr_tools.calls import Complete
 from mrtr_tools.errors import DefinitionError
 from mrtr_tools.findings import place_of, reason_of
+from mrtr_tools.lifetimes import is_lifetime
 from mrtr_tools.results import Output
 from mrtr_tools.steps import Step
 
@@ -46,6 +47,9 @@ class Carrier:
         ttl: seconds that a state of it lives, or None for those of the server.
         cold_answers: whether its own fixed form questions may be answered in a call without state.
         single_use: whether each of its rounds, and its first step, are played once in a call.
+
+    Raises:
+        DefinitionError: one of these is out of its range, or two exclude each other.
     """
 
     name: str
@@ -58,6 +62,18 @@ class Carrier:
     ttl: float | None = None
     cold_answers: bool = False
     single_use: bool = False
+
+    def __post_init__(self) -> None:
+        if not _counts(self.max_rounds, 1) or not _counts(self.version, 0):
+            raise DefinitionError(f"{self.name}: max_rounds= is a number from 1, and version= a number from 0")
+        if self.ttl is not None and not is_lifetime(self.ttl):
+            raise DefinitionError(f"{self.name}: ttl= is a positive number of seconds: ttl=600 for ten minutes")
+        if not isinstance(cast("object", self.cold_answers), bool):
+            raise DefinitionError(f"{self.name}: cold_answers= is True or False")
+        if self.single_use and self.cold_answers:
+            raise DefinitionError(
+                f"{self.name}: cold_answers=True takes a request that can be sent for ever; single_use=True cannot"
+            )
 
     @property
     def input_schema(self) -> dict[str, JsonValue]:
@@ -163,6 +179,10 @@ class UriTemplate:
         except UnicodeDecodeError:
             return None
         return None if values is None else dict(zip(self.variables, values, strict=True))
+
+
+def _counts(value: object, least: int) -> bool:
+    return type(value) is int and value >= least
 
 
 def described(step: Step, given: str | None) -> str | None:

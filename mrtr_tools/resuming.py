@@ -95,7 +95,7 @@ def going_on(toolbox: Toolbox, carrier: Carrier, raw: Mapping[str, JsonValue], p
     """
     given = given_again(toolbox, carrier, raw, progress)
     if progress.step:
-        name = cast("Step", toolbox.step_named(progress.step)).name
+        name = cast("Step", toolbox.steps.named(progress.step)).name
         if name != progress.step:  # what it does for this call keeps the key that it has
             progress.formerly = progress.formerly or progress.step
             progress.step = name

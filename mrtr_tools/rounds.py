@@ -157,7 +157,7 @@ class Round:
     @property
     def step(self) -> Step:
         """The current step."""
-        return cast("Step", self.toolbox.step_named(self.progress.step)) if self.progress.step else self.carrier.step
+        return cast("Step", self.toolbox.steps.named(self.progress.step)) if self.progress.step else self.carrier.step
 
     @property
     def place(self) -> str:
@@ -372,7 +372,7 @@ class Round:
 
     def _go(self, going: Then) -> None:
         """Make another step the current one."""
-        step = self.toolbox.step_of(going.step)
+        step = self.toolbox.steps.of(going.step)
         if step is None or not step.may_follow:
             raise TypeError(f"then() goes to a step of {self.toolbox!r}; mark {name_of(going.step)} with its @step")
         same = [

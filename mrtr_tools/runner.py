@@ -100,7 +100,7 @@ def require_seal(toolbox: Toolbox, signer: StateSigner) -> None:
     Raises:
         DefinitionError: the toolbox carries secrets, and the signer does not seal.
     """
-    if toolbox.carries_secrets and not signer.seals:
+    if toolbox.steps.carries_secrets and not signer.seals:
         raise DefinitionError(
             f"{toolbox.name}: its states may hold secrets (carry_secrets=True), and with seal=False anybody could read "
             "them; leave seal= out"
@@ -235,7 +235,7 @@ def _is_cancelled() -> bool:
 
 async def _called(event: RunStep, toolbox: Toolbox) -> tuple[object, Sequence[Then]]:
     signature = event.step.signature
-    context, made = watched(toolbox.step_of)
+    context, made = watched(toolbox.steps.of)
     if signature.is_async:
         value = context.run(signature.function, **event.arguments)
     else:  # in a list, for trio refuses a coroutine that comes out of a thread

@@ -139,8 +139,8 @@ class StateSigner:
         accept_unsealed: bool = False,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        if not isinstance(cast(object, audience), str) or not audience.strip():
-            raise ValueError("audience must name the server: the same text on all of its machines")
+        if not isinstance(cast(object, audience), str) or not audience.strip() or not audience.isprintable():
+            raise ValueError("audience must name the server: the same text, in one line, on all of its machines")
         self.audience = audience
         self.ttl = _seconds("ttl", ttl)
         self._max_age = None if max_age is None else _seconds("max_age", max_age)
@@ -290,7 +290,7 @@ def describe(token: object) -> str:
         return "no text"
     name = hashlib.sha256(token[:MAX_TOKEN].encode("utf-8", "surrogatepass")).hexdigest()[:8]
     try:
-        key_id = _decode(token[:8].encode("ascii"))[1:HEAD].hex()
+        key_id = _decode(token[:8].encode("ascii"))[1:HEAD].hex() or "none"
     except ValueError:
         key_id = "none"
     return f"key={key_id} length={len(token)} sha256={name}"

@@ -137,9 +137,11 @@ def _once(
     if get_origin(returns) is Annotated and is_call_result(get_args(returns)[0]):
         returns = get_args(returns)[0]  # beside it stands what is in it
     try:
-        result = Codec(returns)
+        result = Codec(returns, carry_secrets=True)
     except NotCarriable as error:
         raise DefinitionError(f"{signature.where}: single_use=True keeps what it returns, but {error}") from error
+    if result.has_secrets:
+        raise DefinitionError(f"{signature.where}: a result holds no secret, for it is shown; return what it was for")
     return Once(aliases[0] if aliases else name, result, cast("OnCrash | None", on_crash) or "refuse")
 
 

@@ -5,10 +5,9 @@ Everything that can be computed when a tool is defined is computed here: the sig
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Mapping
-from types import MappingProxyType, MethodType
-from typing import Any, Final, TypeVar, cast, overload
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, TypeVar, overload
 
 from pydantic import JsonValue
 
@@ -24,17 +23,15 @@ from mrtr_tools.carriers import (
     texts_only,
 )
 from mrtr_tools.errors import DefinitionError, InvalidParams
-from mrtr_tools.lifetimes import is_lifetime
-from mrtr_tools.marks import REGISTERED, name_of
+from mrtr_tools.marks import name_of
 from mrtr_tools.once import OnCrash
-from mrtr_tools.questions import Kind
+from mrtr_tools.registry import Registry
 from mrtr_tools.results import output_of
-from mrtr_tools.steps import Step, read_step
+from mrtr_tools.steps import read_step
 
 __all__ = ["Toolbox"]
 
 F = TypeVar("F", bound=Callable[..., object])
-_NAME: Final = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
 
 class Toolbox:
@@ -59,9 +56,7 @@ class Toolbox:
         self._tools: dict[str, Tool] = {}
         self._prompts: dict[str, Prompt] = {}
         self._resources: dict[str, Resource] = {}
-        self._names: dict[str, Step] = {}
-        self._by_function: dict[Callable[..., object], Step] = {}
-        self._carries_secrets = False
+        self._steps = Registry(repr(self))
 
     def __repr__(self) -> str:
         return f"Toolbox({self.name!r})"
@@ -80,6 +75,11 @@ class Toolbox:
     def resources(self) -> Mapping[str, Resource]:
         """The resources by URI or URI template, in the order of definition."""
         return MappingProxyType(self._resources)
+
+    @property
+    def steps(self) -> Registry:
+        """Every step, and the first steps of tools, prompts and resources."""
+        return self._steps
 
     @overload
     def tool(self, function: F, /, *, name: str | None = None) -> F: ...
@@ -144,12 +144,7 @@ class Toolbox:
         """
 
         def define(function: F) -> F:
-            tool_name = self._new_name(function, name)
-            if single_use and cold_answers:
-                raise DefinitionError(
-                    f"{tool_name}: cold_answers=True takes a request that can be sent for ever; single_use=True cannot"
-                )
-            _check_numbers(tool_name, max_rounds, version, ttl)
+            tool_name = self._steps.new_name(function, name)
             step = read_step(
                 function,
                 tool_name,
@@ -172,7 +167,7 @@ class Toolbox:
                 single_use=single_use,
                 ttl=ttl,
             )
-            self._register(step, function)
+            self._steps.add(step, function)
             return function
 
         return define if function is None else define(function)
@@ -215,8 +210,7 @@ class Toolbox:
         """
 
         def define(function: F) -> F:
-            chosen = self._new_name(function, name)
-            _check_numbers(chosen, max_rounds, version, ttl)
+            chosen = self._steps.new_name(function, name)
             step = read_step(function, chosen, may_follow=False, carry_secrets=carry_secrets)
             self._prompts[chosen] = Prompt(
                 name=chosen,
@@ -228,7 +222,7 @@ class Toolbox:
                 version=version,
                 ttl=ttl,
             )
-            self._register(step, function)
+            self._steps.add(step, function)
             return function
 
         return define if function is None else define(function)
@@ -268,11 +262,10 @@ class Toolbox:
         template = UriTemplate(uri)
 
         def define(function: F) -> F:
-            chosen = self._new_name(function, name)
+            chosen = self._steps.new_name(function, name)
             taken = [each.name for each in self._resources.values() if each.uri.shape == template.shape]
             if taken:
                 raise DefinitionError(f"{name_of(function)}: the URI {uri!r} is taken by {taken[0]}; give it another")
-            _check_numbers(chosen, max_rounds, version, ttl)
             step = read_step(function, chosen, may_follow=False, carry_secrets=carry_secrets)
             self._resources[uri] = Resource(
                 name=chosen,
@@ -286,7 +279,7 @@ class Toolbox:
                 uri=template,
                 mime_type=mime_type,
             )
-            self._register(step, function)
+            self._steps.add(step, function)
             return function
 
         return define
@@ -340,8 +333,8 @@ class Toolbox:
         """
 
         def define(function: F) -> F:
-            step_name = self._new_name(function, name)
-            self._check_aliases(step_name, aliases)
+            step_name = self._steps.new_name(function, name)
+            self._steps.check_aliases(step_name, aliases)
             step = read_step(
                 function,
                 step_name,
@@ -350,7 +343,7 @@ class Toolbox:
                 single_use=single_use,
                 on_crash=on_crash,
             )
-            self._register(step, function)
+            self._steps.add(step, function)
             return function
 
         return define if function is None else define(function)
@@ -378,80 +371,3 @@ class Toolbox:
         if target not in carriers:
             raise InvalidParams("Unknown prompt" if method == "prompts/get" else "Unknown tool")
         return carriers[target], arguments
-
-    def asking(self, kind: Kind) -> list[str]:
-        """The names of the steps that ask a question of this kind, as far as fixed questions and annotations tell."""
-        return [name for name, step in self._names.items() if any(item.asks(kind) for item in step.inputs.values())]
-
-    @property
-    def used_once(self) -> list[str]:
-        """The names of the steps that run once in a call."""
-        return [step.name for step in self.steps if step.once is not None]
-
-    @property
-    def steps(self) -> Collection[Step]:
-        """Every step, and the first steps of tools, prompts and resources."""
-        return dict.fromkeys(self._names.values()).keys()
-
-    @property
-    def carries_secrets(self) -> bool:
-        """Whether a state of one of these may hold a secret; then no server runs that does not seal its states."""
-        return self._carries_secrets
-
-    def step_named(self, name: str) -> Step | None:
-        """The step or tool with this name, present or past."""
-        return self._names.get(name)
-
-    def step_of(self, function: Callable[..., object]) -> Step | None:
-        """The step that a function is registered as here."""
-        try:
-            return self._by_function.get(function)
-        except TypeError:
-            return None
-
-    def _register(self, step: Step, function: Callable[..., object]) -> None:
-        for name in (step.name, *step.aliases):
-            self._names[name] = step
-        self._carries_secrets = self._carries_secrets or step.carries_secrets
-        marked = function.__func__ if isinstance(function, MethodType) else function
-        if step.may_follow or function not in self._by_function:
-            self._by_function[function] = step
-            setattr(marked, REGISTERED, step)
-
-    def _new_name(self, function: object, name: str | None) -> str:
-        chosen = name if name is not None else cast("str | None", getattr(function, "__name__", None))
-        if chosen is None:
-            raise DefinitionError(f"{name_of(function)} has no name of its own; give one: name=...")
-        _check_name(chosen, name_of(function))
-        self._refuse_taken(chosen, name_of(function))
-        return chosen
-
-    def _check_aliases(self, step: str, aliases: tuple[str, ...]) -> None:
-        if not isinstance(cast("object", aliases), (tuple, list)) or len({step, *aliases}) <= len(aliases):
-            raise DefinitionError(f"{step}: aliases= takes the older names of the step, each once: aliases=('buy',)")
-        for alias in aliases:
-            _check_name(alias, f"alias of {step!r}")
-            self._refuse_taken(alias, f"alias of {step!r}")
-
-    def _refuse_taken(self, name: str, what: str) -> None:
-        if name in self._names:
-            holder = self._names[name].signature.where
-            raise DefinitionError(f"{what}: the name {name!r} is taken in {self!r} by {holder}; give another: name=...")
-
-
-def _check_numbers(name: str, max_rounds: object, version: object, ttl: object) -> None:
-    if not _counts(max_rounds, 1) or not _counts(version, 0):
-        raise DefinitionError(f"{name}: max_rounds= is a number from 1, and version= a number from 0")
-    if ttl is not None and not is_lifetime(ttl):
-        raise DefinitionError(f"{name}: ttl= is a positive number of seconds: ttl=600 for ten minutes")
-
-
-def _counts(value: object, least: int) -> bool:
-    return type(value) is int and value >= least
-
-
-def _check_name(name: object, what: str) -> None:
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise DefinitionError(
-            f"{what}: {name!r} is no name for a tool or step; use letters, digits, _ . - (at most 128): name=..."
-        )

@@ -42,7 +42,7 @@ def given_again(toolbox: Toolbox, carrier: Carrier, raw: Mapping[str, JsonValue]
     if given.digest != progress.given:
         raise Unfit("its arguments are read as other values than before")
     if progress.step:
-        step = toolbox.step_named(progress.step)
+        step = toolbox.steps.named(progress.step)
         if step is None or not step.may_follow:
             raise Unfit(f"there is no step {progress.step!r}; a step that was renamed needs it in aliases=")
         values_before_inputs(carrier, step, given, progress)

@@ -48,7 +48,7 @@ def run(machine: Round) -> Event:
     event = machine.next_event()
     assert isinstance(event, RunStep), event
     try:
-        context, made = watched(machine.toolbox.step_of)
+        context, made = watched(machine.toolbox.steps.of)
         value = context.run(event.step.signature.function, **event.arguments)
     except Exception as error:  # noqa: BLE001  as the runner does
         machine.raised(error)

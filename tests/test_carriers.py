@@ -1,7 +1,7 @@
 """Prompts, resources and the URIs they go by: what is matched, what is found, what is refused when it is defined."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -324,6 +324,8 @@ def test_the_options_of_prompts_and_resources_are_checked_like_those_of_tools(op
     for decorate in (toolbox.tool, toolbox.prompt, lambda **more: toolbox.resource("n://x", **more)):
         with refused("plain", "max_rounds= is a number from 1", "version= a number from 0"):
             decorate(**options)(plain)
+    with refused("plain", "cold_answers= is True or False"):
+        toolbox.tool(cold_answers=cast("Any", "no"))(plain)
 
 
 @pytest.mark.parametrize(

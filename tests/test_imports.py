@@ -27,7 +27,7 @@ signatures
 inputs
 once
 steps
-content arguments results carriers tools
+content arguments results carriers registry tools
 responses
 sealing state
 events outcomes upgrades walk resuming rounds

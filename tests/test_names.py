@@ -35,7 +35,7 @@ def test_names_of_tools_steps_and_aliases_are_unique(box):
             def chore() -> str: ...
 
     assert list(box.tools) == ["work"]
-    assert box.step_named("chore") is None
+    assert box.steps.named("chore") is None
 
 
 def test_a_definition_that_was_refused_leaves_nothing_behind(box):

@@ -4,6 +4,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -107,3 +108,16 @@ def test_contributing_says_of_every_module_what_to_change_in_it():
 @pytest.mark.parametrize("column", [1, 2])
 def test_contributing_names_no_file_that_is_not_there(column):
     assert [name for name in sorted(named(column)) if not list(ROOT.glob(name))] == []
+
+
+@pytest.mark.parametrize(
+    "page", ["CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "cookbook/UPGRADING.md", "README.md"]
+)
+def test_no_page_says_a_thing_twice(page):
+    """As when two changes of one line are both kept."""
+    lines = (ROOT / page).read_text().splitlines()
+    heads = [line for line, after in pairwise(lines) if after.startswith("|---")]
+    rows = [line.split("|")[1].strip() for line in lines if line.startswith("| ") and line not in heads]
+    told = [*rows, *(line[:60] for line in lines if line.startswith("- "))]
+
+    assert sorted(each for each in set(told) if told.count(each) > 1) == []

@@ -116,10 +116,10 @@ def test_a_bound_method_is_a_step():
 def test_a_then_outside_a_round_compares_by_value():
     mine, _ = two_boxes()
     start = mine.tools["start"].step.signature.function
-    step = mine.step_named("step")
+    step = mine.steps.named("step")
     assert step is not None
     assert start("step") == then(step.signature.function)
-    context, made = watched(mine.step_of)
+    context, made = watched(mine.steps.of)
     going = context.run(start, "step")
     assert made == [going]
 

@@ -86,7 +86,7 @@ async def test_a_step_cancelled_in_place_leaves_the_caller_as_it_was():
         await handle_call(toolbox, call("go"), SIGNER)
     assert scope.cancelled_caught
     then(free)  # were the step still running here, this would be a step of another toolbox
-    context, made = watched(other.step_of)
+    context, made = watched(other.steps.of)
     context.run(then, free)
     assert len(made) == 1
 

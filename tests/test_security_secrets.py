@@ -131,9 +131,20 @@ def test_secrets_are_refused_unless_it_was_said_at_that_very_function(way: str):
         DefinitionError, match=r"'token': SecretStr is a secret.*read it in the step.*carry_secrets=True"
     ):
         mark(toolbox)
-    assert not toolbox.carries_secrets
+    assert not toolbox.steps.carries_secrets
     mark(toolbox, carry_secrets=True)
-    assert toolbox.carries_secrets
+    assert toolbox.steps.carries_secrets
+
+
+def test_a_result_that_is_kept_for_a_repeat_holds_no_secret() -> None:
+    """Security 17: not with carry_secrets=True either, for it goes to the client."""
+
+    def issue() -> SecretStr:
+        return SecretStr("token")
+
+    for carry_secrets in (False, True):
+        with pytest.raises(DefinitionError, match=r"issue.*a result holds no secret"):
+            Toolbox("t").tool(single_use=True, carry_secrets=carry_secrets)(issue)
 
 
 @pytest.mark.parametrize("wrong", ["yes", 1, None])
@@ -255,6 +266,6 @@ def test_a_secret_that_only_an_inner_function_takes_counts_as_well():
     def use(account: str) -> str:
         return account
 
-    assert toolbox.carries_secrets
+    assert toolbox.steps.carries_secrets
     with pytest.raises(DefinitionError, match="leave seal= out"):
         Server(toolbox, seal=False).send("use")

@@ -553,7 +553,7 @@ def test_bad_keys_are_refused_when_the_signer_is_made(keys):
         StateSigner(keys, "shop")
 
 
-@pytest.mark.parametrize("audience", ["", " ", None, 5, b"shop"])
+@pytest.mark.parametrize("audience", ["", " ", None, 5, b"shop", "shop\n", "\ud800"])
 def test_an_audience_is_a_name(audience):
     """Security 16."""
     with pytest.raises(ValueError, match="audience must name the server"):
@@ -737,3 +737,4 @@ def test_a_log_line_is_made_of_anything_and_quotes_nothing(token):
     assert line.isascii()
     assert line.isprintable()
     assert describe(None) == describe(5) == "no text"
+    assert describe("") == "key=none length=0 sha256=e3b0c442"

@@ -111,14 +111,14 @@ def test_tools_stand_in_the_order_of_definition_and_steps_are_not_among_them():
 
 
 def test_a_step_is_found_by_its_names_and_by_its_function():
-    step = box.step_of(report)
+    step = box.steps.of(report)
 
     assert step is not None
     assert step.name == "say"
-    assert box.step_named("say") is box.step_named("tell") is box.step_named("speak") is step
-    assert box.step_named("report") is None
-    assert box.step_of(lambda: 3) is None
-    assert box.step_of([]) is None  # pyright: ignore[reportArgumentType]
+    assert box.steps.named("say") is box.steps.named("tell") is box.steps.named("speak") is step
+    assert box.steps.named("report") is None
+    assert box.steps.of(lambda: 3) is None
+    assert box.steps.of([]) is None  # pyright: ignore[reportArgumentType]
 
 
 def test_an_argument_with_the_name_of_an_input_is_never_read():

@@ -211,7 +211,7 @@ def test_the_new_body_of_a_step_runs_with_what_the_old_build_kept():
     machine = again(under_way(old), {"ok": YES}, toolbox=new)
     event = machine.next_event()
     assert isinstance(event, RunStep)
-    assert event.step is new.step_named("end")
+    assert event.step is new.steps.named("end")
     assert run(machine)
 
 

@@ -15,12 +15,14 @@ import typer
 from mrtr_tools.cli.exits import FAILED, INTERRUPTED, Stop
 from mrtr_tools.cli.loading import load_toolbox
 from mrtr_tools.cli.logs import show_log
-from mrtr_tools.cli.workers import Worker, never
+from mrtr_tools.cli.workers import Terms, Worker, never
 from mrtr_tools.errors import DefinitionError
 from mrtr_tools.keys import VARIABLE, InvalidKey, Key, generate_key, keys_from_environment, keys_from_file, read_keys
+from mrtr_tools.lifetimes import is_lifetime
 from mrtr_tools.server import run_http, run_stdio
 from mrtr_tools.server.claiming import claims_at
 from mrtr_tools.server.run import GRACE
+from mrtr_tools.server.signing import TTL
 from mrtr_tools.single_use import MemoryClaims
 
 if TYPE_CHECKING:
@@ -66,6 +68,16 @@ def run(
         str | None,
         typer.Option(metavar="PATH|URL", help="Where tools of single use note that they ran: a file, or redis://..."),
     ] = None,
+    ttl: Annotated[
+        float, typer.Option(metavar="SECONDS", help="How long a person may take to answer; a tool may say otherwise.")
+    ] = TTL,
+    max_age: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="How long a call may take in all.  [default: a day]")
+    ] = None,
+    audience: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Keeps the states of servers with one key apart.  [default: the toolbox]"),
+    ] = None,
     workers: Annotated[
         int | None, typer.Option(min=1, help="With --http: how many processes serve; needs keys.  [default: this one]")
     ] = None,
@@ -81,18 +93,18 @@ def run(
     """
     if not http and (host or port is not None or allow_host or anonymous_ok or workers or shed):
         raise Stop("--host, --port, --allow-host, --anonymous-ok, --workers and --shed go with --http")
-    keys, kept = _keys(keys_file), _claims(claims)
+    keys, kept, terms = _keys(keys_file), _claims(claims), _terms(audience, ttl, max_age)
     if not http:
         toolbox = load_toolbox(target)
         hint = f"{toolbox.name} waits for an MCP client on stdin. To call a tool: mrtr-tools call {target} TOOL"
-        _run(partial(run_stdio, toolbox, keys=keys, claims=kept), hint if sys.stdin.isatty() else "")
+        _run(partial(run_stdio, toolbox, keys=keys, claims=kept, **terms), hint if sys.stdin.isatty() else "")
         return
     host, port = host or LOOPBACK, PORT if port is None else port
     shown = f"http://{f'[{host}]' if ':' in host else host}:{port}/mcp" if port else ""
     if workers is not None:
         shared = _shared(keys)
         _check_names(host, allow_host)
-        worker = Worker(target, shared, claims, allow_host, anonymous_ok=anonymous_ok, sheds=shed)
+        worker = Worker(target, shared, claims, allow_host, terms, anonymous_ok=anonymous_ok, sheds=shed)
         _run(partial(_serve_workers, worker, host, port, workers), f"{workers} processes will be at {shown}")
         return
     if keys is None:
@@ -103,7 +115,7 @@ def run(
     show_log()
     serve = partial(run_http, toolbox, host=host, port=port, allowed_hosts=allow_host, anonymous_ok=anonymous_ok)
     told = f"{toolbox.name} will be at {shown}" if shown else ""
-    _run(partial(serve, keys=keys, claims=kept, shed_when=never if shed else None), told)
+    _run(partial(serve, keys=keys, claims=kept, **terms, shed_when=never if shed else None), told)
 
 
 def _serve_workers(worker: Worker, host: str, port: int, workers: int) -> None:
@@ -144,10 +156,22 @@ def _check_names(host: str, allow_host: list[str] | None) -> None:
 
 
 def _claims(given: str | None) -> Claims | None:
+    if given is None:
+        return None
     try:
-        return None if given is None else claims_at(given)
+        return claims_at(given)
     except (ImportError, OSError, ValueError, sqlite3.Error) as error:
-        raise Stop(f"--claims {given}: {error}") from None
+        shown = f"{given.partition('://')[0]}://..." if "://" in given else given  # a URL may hold a password
+        raise Stop(f"--claims {shown}: {error}") from None
+
+
+def _terms(audience: str | None, ttl: float, max_age: float | None) -> Terms:
+    for name, seconds in {"--ttl": ttl, "--max-age": max_age}.items():
+        if seconds is not None and not is_lifetime(seconds):
+            raise Stop(f"{name} is a positive number of seconds")
+    if audience is not None and not (audience.strip() and audience.isprintable()):
+        raise Stop("--audience names the server: the same text, in one line, on all of its machines")
+    return {"audience": audience, "ttl": ttl, "max_age": max_age}
 
 
 def _keys(file: Path | None) -> Keys | None:

@@ -7,7 +7,7 @@ import signal
 import threading
 from dataclasses import dataclass, field
 from multiprocessing import parent_process
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from mrtr_tools.cli.loading import load_toolbox
 from mrtr_tools.cli.logs import show_log
@@ -17,7 +17,15 @@ from mrtr_tools.server import http_app
 if TYPE_CHECKING:
     from mrtr_tools.server.http import HttpEndpoint
 
-__all__ = ["Worker"]
+__all__ = ["Terms", "Worker", "never"]
+
+
+class Terms(TypedDict):
+    """What holds for the states of a server, as `http_app` takes it."""
+
+    audience: str | None
+    ttl: float
+    max_age: float | None
 
 
 @dataclass(frozen=True)
@@ -30,6 +38,7 @@ class Worker:
         claims: see `http_app`, as is what follows.
         allowed_hosts: see there.
         anonymous_ok: see there.
+        terms: how states are bound and how long they live, see `Terms`.
         sheds: whether calls go on elsewhere when the process is told to stop.
     """
 
@@ -37,6 +46,7 @@ class Worker:
     keys: tuple[Key, ...] = field(repr=False)
     claims: str | None
     allowed_hosts: list[str] | None
+    terms: Terms
     anonymous_ok: bool = False
     sheds: bool = False
 
@@ -47,6 +57,7 @@ class Worker:
         return http_app(
             load_toolbox(self.target),
             keys=self.keys,
+            **self.terms,
             claims=self.claims,
             allowed_hosts=self.allowed_hosts,
             anonymous_ok=self.anonymous_ok,

@@ -36,7 +36,7 @@ def starting_ledger(
         OSError: the file cannot be made.
         sqlite3.Error: the file is something else.
     """
-    steps = toolbox.used_once
+    steps = toolbox.steps.used_once
     if not steps:
         return None
     if claims is None and not ends_with_process:
@@ -56,13 +56,15 @@ def claims_at(claims: Claims) -> ClaimStore:
         ImportError: it is Redis, and its package is not installed.
         OSError: the file cannot be made.
         TypeError: it is neither a store, a file nor a URL.
-        ValueError: the URL has another scheme.
+        ValueError: it is empty, or the URL has another scheme.
         sqlite3.Error: the file is something else.
     """
     if not isinstance(claims, (str, os.PathLike)):
         if not all(callable(getattr(cast("object", claims), name, None)) for name in ("add", "replace", "remove")):
             raise TypeError("claims= takes a file, a redis:// URL, or a ClaimStore")
         return claims
+    if not os.fspath(claims):
+        raise ValueError("claims= is empty: give a file, or redis://host:port/0")
     if isinstance(claims, str) and "://" in claims:
         scheme = claims.partition("://")[0]
         if scheme not in ("redis", "rediss", "unix"):

@@ -19,7 +19,7 @@ from mrtr_tools.server.handover import SdkApp
 from mrtr_tools.server.http import HttpEndpoint
 from mrtr_tools.server.lean import LeanServer
 from mrtr_tools.server.load import MAX_CALLS, MAX_CALLS_EACH, Load
-from mrtr_tools.server.service import Service
+from mrtr_tools.server.service import ANYBODY, Service, check_principal
 from mrtr_tools.server.signing import TTL, Keys, KeysFile, starting_signer
 from mrtr_tools.server.stdio import serve_stdio
 from mrtr_tools.tools import Toolbox
@@ -35,7 +35,6 @@ GRACE: Final = 10  # seconds that calls under way may take when the server is st
 
 _log = logging.getLogger("mrtr_tools")
 
-ANYBODY: Final = "whoever has a state and its arguments can go on with the call"
 LOOPBACK_HOSTS: Final = [f"{host}{port}" for host in ("127.0.0.1", "localhost", "[::1]") for port in ("", ":*")]
 LOOPBACK_ORIGINS: Final = [f"http://{host}" for host in LOOPBACK_HOSTS]
 
@@ -223,20 +222,22 @@ def http_app(
             or one is of single use, and there are no `claims`.
         InvalidKey: there are no keys, one cannot be used, or they are given in two ways.
         OSError: `keys_file` cannot be read.
-        TypeError: one text was given in place of a list.
-        ValueError: `allowed_origins` lets in anybody, or a number is not positive.
+        TypeError: one text was given in place of a list, or `anonymous_ok` is neither True nor False.
+        ValueError: `allowed_origins` lets in anybody, `principal` is none, or a number is not positive.
     """
     hosts = _listed("allowed_hosts", allowed_hosts, LOOPBACK_HOSTS)
     origins = _listed("allowed_origins", allowed_origins, LOOPBACK_ORIGINS if allowed_hosts is None else ())
     gate = Gate(hosts, origins, max_request)
-    if principal is None:
+    if principal is not None:
+        check_principal(principal)
+    else:
         _check_anonymous(toolbox, anonymous_ok=anonymous_ok)
     signer = starting_signer(toolbox, keys, keys_file=keys_file, audience=audience, ttl=ttl, max_age=max_age)
     ledger = starting_ledger(toolbox, signer, claims)
     load = Load(max_calls=max_calls, max_calls_each=max_calls_each, shed_when=shed_when)
     service = Service(toolbox, signer, ledger, load, anonymous_ok)
     if principal is None:
-        _log.warning("%s: callers over HTTP are not authenticated; %s", toolbox.name, ANYBODY)
+        _log.warning("%s: %s", toolbox.name, ANYBODY)
 
     def sdk_app() -> App:
         from mcp.server.auth.middleware.auth_context import AuthContextMiddleware
@@ -257,12 +258,16 @@ def http_app(
 def _check_anonymous(toolbox: Toolbox, *, anonymous_ok: bool) -> None:
     """Refuse what must be for somebody in particular: of a page somebody else may be sent the link, and sign in for the
     caller; and what is used once would be used by whoever has the state."""
-    wrong = {"ask to open a page": dict.fromkeys(toolbox.asking("url")), "may run once in a call": toolbox.used_once}
+    wrong = {
+        "ask to open a page": dict.fromkeys(toolbox.steps.asking("url")),
+        "may run once in a call": toolbox.steps.used_once,
+    }
     for what, steps in wrong.items():
         if steps and not anonymous_ok:
             raise DefinitionError(
-                f"{toolbox.name}: {', '.join(steps)} {what}, and over HTTP nobody knows for whom: attach the toolbox "
-                "to an MCPServer with auth=, or give anonymous_ok=True where all callers are one person"
+                f"{toolbox.name}: {', '.join(steps)} {what}, and over HTTP nobody knows for whom: give http_app() "
+                "principal= behind a middleware that authenticates callers, attach the toolbox to an MCPServer with "
+                "auth=, or give anonymous_ok=True where all callers are one person"
             )
 
 

@@ -41,7 +41,7 @@ from mrtr_tools.server.levels import Levels, with_logging
 from mrtr_tools.server.listing import LISTS, can_log, own_names
 from mrtr_tools.server.principals import Principal, current_principal
 from mrtr_tools.server.pushing import pushing
-from mrtr_tools.server.service import Service
+from mrtr_tools.server.service import ANYBODY, Service, check_principal
 from mrtr_tools.server.signing import TTL, Keys, KeysFile, given_signer, starting_signer
 from mrtr_tools.state import StateSigner
 from mrtr_tools.tools import Toolbox
@@ -93,11 +93,14 @@ def attach(
     Raises:
         InvalidKey: there are no keys, one cannot be used, or they are given in two ways.
         OSError: `keys_file` cannot be read.
-        ValueError: `ttl` or `max_age` is no positive number, or something is given beside `signer`.
+        TypeError: `anonymous_ok` is neither True nor False.
+        ValueError: `ttl` or `max_age` is no positive number, `principal` is none, or something is given beside
+            `signer`.
         DefinitionError: a step is of single use, and there are no `claims`; the toolbox carries secrets, and `signer`
             does not seal; or an `MCPServer` has something of the same name. One that comes later, or that another
             server has, is found when it is listed.
     """
+    check_principal(principal)
     host = sdk_server(server)
     for method, each in LISTS.items():
         taken = own_names(host, method) if isinstance(host, MCPServer) else set[str]()
@@ -113,7 +116,7 @@ def attach(
     else:
         signer = given_signer(toolbox, signer)
     ledger = starting_ledger(toolbox, signer, claims)
-    Attached(Service(toolbox, signer, ledger, anonymous_ok=anonymous_ok), host, principal).install()
+    Attached(Service(toolbox, signer, ledger, anonymous_ok=anonymous_ok), host, principal, warns=True).install()
 
 
 @dataclass(slots=True, repr=False)
@@ -145,12 +148,14 @@ class Attached:
         server: where.
         principal: what of an access token says who is calling.
         levels: what older clients want to hear.
+        warns: whether the log says when the first caller comes over HTTP whom nobody has authenticated.
     """
 
     service: Service
     server: MCPServer[Any] | Server[Any]
     principal: Principal = "subject"
     levels: Levels = field(default_factory=Levels, repr=False)
+    warns: bool = False
 
     @property
     def toolbox(self) -> Toolbox:
@@ -240,10 +245,13 @@ class Attached:
             params["requestState"] = exchange.came
         else:  # what it does not know is not heard
             params = {name: params[name] for name in ("name", "uri", "arguments") if name in params}
+        principal = current_principal(self.principal)
+        if principal is None and ctx.request is not None:
+            self._anybody  # noqa: B018  says it once
         call = Call.read(
             params,
             client=client_of(ctx),
-            principal=current_principal(self.principal),
+            principal=principal,
             method=ctx.method,
             channel=RequestChannel(ctx, self.levels),
             lifespan=ctx.lifespan_context,
@@ -276,6 +284,11 @@ class Attached:
             mismatch = validate_mcp_param_headers(carrier.input_schema, arguments, ctx.request.headers)
             if mismatch is not None:
                 raise MCPError(mismatch.code, mismatch.message, mismatch.data)
+
+    @cached_property
+    def _anybody(self) -> None:
+        if self.warns:
+            _log.warning("%s: %s", self.toolbox.name, ANYBODY)
 
     @cached_property
     def _server_info(self) -> JsonValue:

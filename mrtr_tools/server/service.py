@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final, cast
 
 from mrtr_tools.calls import Call, Reply
 from mrtr_tools.runner import handle_call
@@ -11,7 +12,12 @@ from mrtr_tools.single_use import Ledger
 from mrtr_tools.state import StateSigner
 from mrtr_tools.tools import Toolbox
 
-__all__ = ["Service"]
+__all__ = ["ANYBODY", "Service", "check_principal"]
+
+ANYBODY: Final = (
+    "callers over HTTP are not authenticated; whoever has a state and its arguments can go on with the call"
+)
+"""What a server says in its log, once, when nobody tells it who is calling."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,6 +30,9 @@ class Service:
         ledger: keeps what is used once; None where nothing is.
         load: what is under way.
         anonymous_ok: whether somebody who is not authenticated may be sent to a page, or use something once.
+
+    Raises:
+        TypeError: `anonymous_ok` is neither True nor False: a text such as "no" would be a yes.
     """
 
     toolbox: Toolbox
@@ -31,6 +40,10 @@ class Service:
     ledger: Ledger | None = None
     load: Load = field(default_factory=Load)
     anonymous_ok: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(cast("object", self.anonymous_ok), bool):
+            raise TypeError("anonymous_ok= is True or False")
 
     async def answer(self, call: Call) -> Reply:
         """Play one round of a call.
@@ -40,3 +53,13 @@ class Service:
         """
         with self.load.call(call.principal):
             return await handle_call(self.toolbox, call, self.signer, ledger=self.ledger, is_busy=self.load.is_busy)
+
+
+def check_principal(principal: object) -> None:
+    """Refuse what says of nobody who is calling; see `principals.Principal`.
+
+    Raises:
+        ValueError: it is neither "subject" nor "client" nor a function.
+    """
+    if principal not in ("subject", "client") and not callable(principal):
+        raise ValueError(f'principal={principal!r} says of nobody who is calling: "subject", "client" or a function')

@@ -12,7 +12,8 @@ import pytest
 
 from mrtr_tools.cli.exits import Stop
 from mrtr_tools.cli.loading import load_toolbox
-from mrtr_tools.keys import generate_key, read_key
+from mrtr_tools.cli.workers import Terms, Worker
+from mrtr_tools.keys import generate_key, read_key, read_keys
 
 from .conftest import COMMAND, DESK, ROOT, TIMEOUT, environment
 
@@ -245,4 +246,20 @@ def test_a_place_for_claims_that_cannot_be_used_is_named(command, tmp_path):
         done = command("run", recipe, "--claims", place)
         assert done.returncode == 2
         assert word in done.stderr
+    assert "secret" not in command("run", recipe, "--claims", "redis://me:secret@host:port/0").stderr
     assert "not a database" in command("run", recipe, "--claims", str(tmp_path / "notes")).stderr
+
+
+def test_how_long_states_live_and_what_they_are_bound_to_can_be_said(command, caplog):
+    """Security 7: what a server takes in code can be told on the command line, over stdio and for several processes."""
+    recipe = str(ROOT / "cookbook" / "get_weather.py")
+
+    assert command("run", recipe, "--ttl", "60", "--max-age", "600", "--audience", "staging").returncode == 0
+    for option, wrong in [("--ttl", "0"), ("--ttl", "nan"), ("--max-age", "-1"), ("--audience", " ")]:
+        done = command("run", recipe, option, wrong)
+        assert (done.returncode, option in done.stderr) == (2, True), wrong
+    terms: Terms = {"audience": "staging", "ttl": 60, "max_age": 600}
+    worker = Worker(recipe, read_keys([generate_key()]), None, None, terms)
+    caplog.set_level("INFO", "mrtr_tools")
+    assert worker()  # one of several processes
+    assert "staging: states are signed with key" in caplog.text

@@ -76,7 +76,7 @@ def play(machine: Round, look: Callable[[], None]) -> NeedInput | Finished:
     """Run functions to the end of the round, and look at what is settled before each."""
     while isinstance(event := machine.next_event(), RunStep):
         look()
-        context, made = watched(machine.toolbox.step_of)
+        context, made = watched(machine.toolbox.steps.of)
         try:
             machine.returned(_awaited(context.run(event.step.signature.function, **event.arguments)), made)
         except Exception as error:  # noqa: BLE001  as the runner does

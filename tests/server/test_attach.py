@@ -18,7 +18,7 @@ from pydantic import AnyHttpUrl, BaseModel, SecretStr
 from mrtr_tools import DefinitionError, Toolbox, needs_input
 from mrtr_tools.calls import Call
 from mrtr_tools.keys import InvalidKey, generate_key
-from mrtr_tools.server import attach
+from mrtr_tools.server import attach, http_app
 from mrtr_tools.state import StateSigner
 from tests.server.raw_http import accept, call, request, serving
 from tests.server.sdk_client import text_of
@@ -415,6 +415,29 @@ def test_a_function_that_names_nobody_is_refused(named):
     """Security 12."""
     with serving(authenticated(principal=lambda _: named)) as url:
         assert as_person(url, "ada").error == {"code": -32603, "message": "Internal error"}
+
+
+@pytest.mark.parametrize("principal", ["client_id", "", True])
+def test_what_says_of_nobody_who_is_calling_is_refused_at_start(principal: Any):
+    """Security 12."""
+    with pytest.raises(ValueError, match=r"principal=.* says of nobody who is calling"):
+        http_app(desk(), keys=[generate_key()], principal=principal)
+    with pytest.raises(ValueError, match=r"principal=.* says of nobody who is calling"):
+        attach(desk(), server_of_an_author(), keys=[generate_key()], principal=principal)
+
+
+def test_the_log_says_once_that_callers_over_http_are_not_authenticated(caplog):
+    """Security 12: `attach` does not know what its server will be served over, so the first such caller tells."""
+    server = server_of_an_author()
+    attach(desk(), server, keys=[generate_key()])
+    with serving(server.streamable_http_app()) as url:
+        assert "not authenticated" not in caplog.text
+        call(url, "greet")
+        call(url, "greet")
+    with serving(authenticated()) as url:
+        as_person(url, "ada")
+
+    assert caplog.text.count("desk: callers over HTTP are not authenticated; whoever has a state") == 1
 
 
 def test_no_two_principals_are_written_alike():

@@ -1,5 +1,7 @@
 """Who may be sent to a page: somebody the server knows, or somebody who started it."""
 
+from typing import Any
+
 import pytest
 from mcp.server import MCPServer
 
@@ -80,6 +82,15 @@ def test_beside_a_servers_own_tools_it_is_the_same(anonymous_ok):
 
     assert ("inputRequests" in result) is anonymous_ok
     assert ("isError" in result) is not anonymous_ok
+
+
+@pytest.mark.parametrize("option", ["no", 0, None])
+def test_whether_anybody_may_come_is_yes_or_no(option: Any):
+    """Security 12: a text such as "no" would be a yes."""
+    with pytest.raises(TypeError, match="anonymous_ok= is True or False"):
+        http_app(pages, keys=[generate_key()], anonymous_ok=option, principal="subject")
+    with pytest.raises(TypeError, match="anonymous_ok= is True or False"):
+        attach(pages, MCPServer("author", log_level="ERROR"), keys=[generate_key()], anonymous_ok=option)
 
 
 def test_a_caller_who_is_authenticated_is_sent_to_the_page():

@@ -450,3 +450,53 @@ async def test_the_last_second_of_a_state_is_still_inside_the_life_of_its_claim(
     assert isinstance(anew, InputRequired)
     assert anew.requests == {}
     assert ran == ["fire"]
+
+
+@pytest.mark.parametrize(("version", "runs"), [(0, 2), (1, 1)])
+async def test_a_ttl_that_is_raised_needs_a_raised_version(version: int, runs: int):
+    """Security 4: a state that had expired, and outlived its claim, would be taken once more."""
+    now = [1000.0]
+    ran: list[str] = []
+
+    def build(**options: Any) -> Server:
+        toolbox = Toolbox("t")
+
+        @toolbox.tool(single_use=True, **options)
+        @needs_input(ok=confirm("Go?"))
+        def fire() -> str:
+            ran.append("fire")
+            return "fired"
+
+        return Server(toolbox, StateSigner(TESTING_KEYS, "t", clock=lambda: now[0]), claims)
+
+    claims = MemoryClaims(lambda: now[0])
+    state = await build().ask("fire")
+    await build().send("fire", {"ok": YES}, state)
+    now[0] += 3 * 24 * 3600
+    await build(ttl=7 * 24 * 3600, version=version).send("fire", {"ok": YES}, state)
+    assert len(ran) == runs
+
+
+@pytest.mark.parametrize("version", [0, 1])
+async def test_single_use_that_is_switched_on_does_not_know_what_ran_before(version: int):
+    """The old build claimed nothing; with a raised version no call of its goes on."""
+    ran: list[str] = []
+
+    def build(**options: Any) -> Server:
+        toolbox = Toolbox("t")
+
+        @toolbox.tool(**options)
+        @needs_input(ok=confirm("Go?"))
+        def fire() -> str:
+            ran.append("fire")
+            return "fired"
+
+        return Server(toolbox, StateSigner(TESTING_KEYS, "t"), claims)
+
+    claims = MemoryClaims()
+    state = await build().ask("fire")
+    await build().send("fire", {"ok": YES}, state)
+    new = build(single_use=True, version=version)
+    for _ in range(3):
+        await new.send("fire", {"ok": YES}, state)
+    assert len(ran) == (1 if version else 2)
