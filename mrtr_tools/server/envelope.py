@@ -20,7 +20,7 @@ import json
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
 from pydantic import JsonValue
 from pydantic_core import from_json
@@ -53,6 +53,8 @@ __all__ = [
     "target_of",
     "wants_stream",
 ]
+
+Json = dict[str, JsonValue]
 
 VERSION: Final = "2026-07-28"
 PREFIX: Final = "io.modelcontextprotocol/"
@@ -165,21 +167,25 @@ def read_request(message: object) -> Request | None:
         Rejected: it is neither.
     """
     if isinstance(message, dict):
-        fields = cast("dict[str, JsonValue]", message)
+        fields = cast("dict[str, Any]", message)
         method, params = fields.get("method"), fields.get("params")
         if fields.get("jsonrpc") == "2.0" and isinstance(method, str) and (params is None or isinstance(params, dict)):
             if "id" not in fields:
                 return None
-            if is_id(fields["id"]):
-                return Request(cast("str | int", fields["id"]), method, params)
+            if is_id(name := fields["id"]):
+                return Request(name, method, cast("Json | None", params))
     raise Rejected(INVALID_REQUEST, NO_MESSAGE)
 
 
 def is_id(value: object) -> bool:
     """Whether this can be the id of a request: a whole number, or a text of up to `MAX_ID` whole characters."""
-    if isinstance(value, str):
-        return len(value) <= MAX_ID and not any("\ud800" <= letter <= "\udfff" for letter in value)
-    return type(value) is int
+    if type(value) is int:
+        return True
+    return (
+        isinstance(value, str)
+        and len(value) <= MAX_ID
+        and (value.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in value))
+    )
 
 
 def check_meta(request: Request) -> Mapping[str, JsonValue]:
@@ -210,14 +216,15 @@ def check_version(requested: JsonValue) -> None:
     if not isinstance(requested, str):
         raise Rejected(INVALID_PARAMS, "the protocol-version envelope value must be a string")
     if requested != VERSION:
-        told: dict[str, JsonValue] = {"supported": [VERSION], "requested": requested}
+        told: Json = {"supported": [VERSION], "requested": requested}
         raise Rejected(UNSUPPORTED_VERSION, "Unsupported protocol version", told)
 
 
 def client_of(meta: Mapping[str, JsonValue]) -> Client:
     """What a client says about itself in a `_meta` that `fits`."""
-    info = cast("Mapping[str, str]", meta.get(CLIENT_INFO) or {})
-    return Client(cast("Mapping[str, JsonValue]", meta[CAPABILITIES]), info.get("name"), info.get("version"))
+    capabilities: Any = meta[CAPABILITIES]
+    info: Any = meta.get(CLIENT_INFO) or {}
+    return Client(capabilities, info.get("name"), info.get("version"))
 
 
 def target_of(method: str, params: Mapping[str, object] | None) -> str | None:

@@ -13,7 +13,7 @@ from typing import cast
 from pydantic import JsonValue
 from pydantic_core import to_json
 
-from mrtr_tools.calls import Call, Channel, Reply
+from mrtr_tools.calls import Call, Channel, InputRequired, Reply
 from mrtr_tools.carriers import Carrier
 from mrtr_tools.errors import InvalidParams, RequestError
 from mrtr_tools.server.envelope import (
@@ -162,7 +162,8 @@ class LeanServer:
     def _written(self, request: Request, call: Call, carrier: Carrier, reply: Reply) -> bytes:
         result = unchecked_result(call, carrier, reply)
         result["_meta"] = {**self._meta, **cast("Json", result["_meta"])} if result.get("_meta") else self._meta
-        return encoded({"jsonrpc": "2.0", "id": request.id, "result": result})
+        asked = isinstance(reply, InputRequired)  # and what is asked was JSON already
+        return encoded({"jsonrpc": "2.0", "id": request.id, "result": result}, is_finite=asked)
 
     # What there is
 

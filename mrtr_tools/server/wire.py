@@ -175,8 +175,12 @@ def sendable(message: Json) -> Json:
     return cast("Json", _spelled_out(message)) if halves else message
 
 
-def encoded(message: Json) -> bytes:
+def encoded(message: Json, *, is_finite: bool = False) -> bytes:
     """A message as it is sent, by the rules of `sendable`.
+
+    Args:
+        message: what to send.
+        is_finite: whether all numbers in it are known to be, so that nobody need look.
 
     Raises:
         ValueError: a number in it is not finite.
@@ -185,7 +189,7 @@ def encoded(message: Json) -> bytes:
         data = to_json(message)
     except ValueError:  # half a surrogate pair
         return to_json(sendable(message))
-    if b"NaN" in data or b"Infinity" in data:  # perhaps in a text
+    if not is_finite and (b"NaN" in data or b"Infinity" in data):  # perhaps in a text
         sendable(message)
     return data
 
