@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import socket
 from collections.abc import Callable
+from types import FrameType
 from typing import Final
 
 import uvicorn
@@ -17,6 +19,7 @@ __all__ = ["serve"]
 
 KEEP_ALIVE: Final = 75  # seconds; longer than proxies keep a connection, or they would send into one that is closing
 ALIVE: Final = 20  # seconds in which a worker has to say that it is there; a busy machine takes some to start one
+LAST_WORD: Final = 0.01  # seconds in which the request on a new connection comes
 MAX_HEAD: Final = 64 * 1024  # bytes of request line and headers, where uvicorn has h11
 
 _log = logging.getLogger("mrtr_tools")
@@ -49,7 +52,7 @@ def serve(app: App | Callable[[], App], *, host: str, port: int, grace: float, w
     )
     with until_told():
         if workers is None:
-            uvicorn.Server(config).run()
+            _Server(config).run()
         else:
             _Workers(config, sockets=[_listening(host, port, config.backlog)]).run()
 
@@ -70,6 +73,26 @@ def _listening(host: str, port: int, backlog: int) -> socket.socket:
         raise SystemExit(1) from None
     _log.info("running on http://%s:%d", f"[{host}]" if is_v6 else host, listening.getsockname()[1])
     return listening
+
+
+class _Server(uvicorn.Server):
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Be told to stop. uvicorn would take connections until it looks next; here a proxy soon sends to another
+        instance what would only be refused, and little of what it has sent already is cut off."""
+        super().handle_exit(sig, frame)
+        if self.started:
+            asyncio.get_running_loop().call_soon_threadsafe(self._take_no_more)
+
+    def _take_no_more(self) -> None:
+        # A timer comes right after what was there to be read has been read.
+        loop = asyncio.get_running_loop()
+        for server in self.servers:
+            loop.call_later(0.001, server.close)
+        loop.call_later(LAST_WORD, self._close_idle)
+
+    def _close_idle(self) -> None:
+        for connection in list(self.server_state.connections):
+            connection.shutdown()  # which ends it after the answer where there is one to come
 
 
 class _Workers(Multiprocess):
