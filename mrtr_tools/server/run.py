@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import gc
 import ipaddress
 import logging
+import os
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Final, cast
 
-import anyio
-
 from mrtr_tools.errors import DefinitionError
+from mrtr_tools.server.lines import CHUNK
 from mrtr_tools.server.middleware import TooLargeAsJson, TrimmedHeaders
+from mrtr_tools.server.opening import read_opening
+from mrtr_tools.server.pipes import Pipes, claimed, write_all
 from mrtr_tools.server.signing import TTL, Keys, starting_signer
-from mrtr_tools.server.stdio import serve_stdio
+from mrtr_tools.server.stdio import hand_over
+from mrtr_tools.state import StateSigner
 from mrtr_tools.tools import Toolbox
 
 if TYPE_CHECKING:
@@ -38,8 +43,11 @@ def run_stdio(
     audience: str | None = None,
     ttl: float = TTL,
     max_request: int = MAX_REQUEST,
+    lean: bool = True,
 ) -> None:
     """Serve one client over stdin and stdout until it closes stdin. What steps print goes to stderr.
+
+    Calls that are under way then have ten seconds to come to their end; after SIGTERM likewise.
 
     Args:
         toolbox: what to serve.
@@ -47,15 +55,37 @@ def run_stdio(
         audience: keeps the states of different servers apart; by default the toolbox's name.
         ttl: seconds that a state lives.
         max_request: bytes that one line may have. A longer one is answered with an error.
+        lean: serve clients of 2026-07-28 without the MCP SDK, which is imported for older ones then; or not.
 
     Raises:
         InvalidKey: a key cannot be used.
     """
     signer = starting_signer(toolbox, keys, audience=audience, ttl=ttl, make_key=True)
-    from mrtr_tools.server.alone import server_for
+    with suppress(KeyboardInterrupt), claimed() as pipes:  # a person at a terminal stops it so
+        if lean:
+            _serve_stdio(toolbox, signer, pipes, max_request)
+        else:
+            hand_over(toolbox, signer, pipes, max_request)
 
-    with suppress(KeyboardInterrupt):  # a person at a terminal stops it so
-        anyio.run(serve_stdio, server_for(toolbox, signer), max_request)
+
+def _serve_stdio(toolbox: Toolbox, signer: StateSigner, pipes: Pipes, limit: int) -> None:
+    try:
+        opening = read_opening(partial(os.read, pipes.input, CHUNK), partial(write_all, pipes.output), limit)
+    except OSError:  # the client has gone
+        return
+    if opening is None:
+        return
+    if not opening.is_modern:
+        hand_over(toolbox, signer, pipes, limit, opening.read)
+        return
+    from mrtr_tools.server.lean import LeanServer
+    from mrtr_tools.server.loop import serve_modern
+
+    gc.freeze()  # what has been imported stays, and need not be looked at again and again
+    try:
+        serve_modern(LeanServer(toolbox, signer, pages_ok=True), pipes, limit, opening.read)
+    finally:
+        gc.unfreeze()
 
 
 def run_http(

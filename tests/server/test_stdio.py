@@ -14,7 +14,8 @@ import pytest
 from mcp import Client
 
 from mrtr_tools.keys import generate_key
-from mrtr_tools.server.stdio import Messages, lines_of
+from mrtr_tools.server.lines import lines_of
+from mrtr_tools.server.stdio import Messages
 from tests.server import processes
 from tests.server.raw_http import accept, envelope
 from tests.server.sdk_client import RECIPES, answering, text_of
