@@ -10,7 +10,7 @@ import types
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from typing import Any
 
-from anyio import get_cancelled_exc_class, to_thread
+from anyio import get_cancelled_exc_class
 
 from mrtr_tools.calls import Call, Complete, InputRequired, Reply
 from mrtr_tools.errors import InvalidState, ToolError
@@ -18,6 +18,7 @@ from mrtr_tools.events import FAILED, Event, Finished, NeedInput, RunStep
 from mrtr_tools.marks import Then, watched
 from mrtr_tools.rounds import Round
 from mrtr_tools.state import StateSigner, describe
+from mrtr_tools.threads import in_thread
 from mrtr_tools.tools import Toolbox
 
 __all__ = ["Observer", "handle_call", "play"]
@@ -111,7 +112,7 @@ async def _called(event: RunStep, toolbox: Toolbox) -> tuple[object, Sequence[Th
     if signature.is_async:
         value = context.run(signature.function, **event.arguments)
     else:  # in a list, for trio refuses a coroutine that comes out of a thread
-        [value] = await to_thread.run_sync(lambda: [context.run(signature.function, **event.arguments)])
+        [value] = await in_thread(lambda: [context.run(signature.function, **event.arguments)])
     if inspect.isawaitable(value) and not isinstance(value, Then):
         value = await _in_context(context, value)
     return value, made

@@ -29,14 +29,14 @@ content arguments results carriers tools
 responses
 state
 events walk rounds
-runner
+threads runner
 testing
 server
 cli
 """
 LAYERS = [line.split() for line in ORDER.split("\n") if line]
 RANK = {name: (layer, place) for layer, names in enumerate(LAYERS) for place, name in enumerate(names)}
-CORE = [name for name in RANK if RANK[name] < RANK["runner"]]
+CORE = [name for name in RANK if RANK[name] < RANK["threads"]]
 
 DEPENDENCIES = {
     "pydantic": {"pydantic", "pydantic_core", "annotated_types", "typing_extensions", "typing_inspection"},

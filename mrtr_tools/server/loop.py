@@ -18,14 +18,12 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from typing import Final, cast
 
-from anyio import CancelScope
+from anyio import to_thread
 from pydantic import JsonValue
 
-from mrtr_tools.calls import Channel
 from mrtr_tools.server.envelope import (
     UNSUPPORTED_VERSION,
     VERSION,
-    Answer,
     Rejected,
     Request,
     failed,
@@ -69,30 +67,24 @@ class _Call:
     Attributes:
         request: what is wanted.
         size: bytes of its message.
+        task: serves it.
         is_cancelled: whether it is to end without a result.
         is_unwanted: whether that is so because the client said so.
     """
 
-    __slots__ = ("_scope", "is_cancelled", "is_unwanted", "request", "size")
+    __slots__ = ("is_cancelled", "is_unwanted", "request", "size", "task")
 
     def __init__(self, request: Request, size: int) -> None:
         self.request = request
         self.size = size
+        self.task: asyncio.Task[None] | None = None
         self.is_cancelled = self.is_unwanted = False
-        self._scope: CancelScope | None = None
-
-    async def play(self, lean: LeanServer, channel: Channel | None) -> Answer | None:
-        """The answer, or None when it is cancelled before there is one."""
-        with CancelScope() as self._scope:
-            if not self.is_cancelled:
-                return await lean.answer(self.request, channel=channel)
-        return None
 
     def cancel(self) -> None:
-        """End it."""
+        """End it, or do not begin it."""
         self.is_cancelled = True
-        if self._scope is not None:
-            self._scope.cancel()
+        if self.task is not None:
+            self.task.cancel()
 
 
 class StdioLoop:
@@ -118,7 +110,7 @@ class StdioLoop:
         self._loop = asyncio.get_running_loop()
         self._over, self._idle = asyncio.Event(), asyncio.Event()
         self._input = Input(pipes.input, self._receive)
-        self._output = Output(pipes.output, drained=self._go_on, broken=self._hurry)
+        self._output = Output(pipes.output, wrote=self._go_on, broken=self._hurry)
 
     async def serve(self, read: bytes = b"") -> None:
         """Serve until the client closes stdin or reads no more, or the system sends SIGTERM.
@@ -140,8 +132,8 @@ class StdioLoop:
             self._output.close()
         if self._failure is not None:
             raise self._failure
-        if self._is_terminated and self._under_way:  # in threads, which nothing else can end
-            signal.raise_signal(signal.SIGTERM)
+        if self._is_terminated and to_thread.current_default_thread_limiter().borrowed_tokens:
+            signal.raise_signal(signal.SIGTERM)  # nothing else ends a thread
 
     # What comes
 
@@ -174,10 +166,11 @@ class StdioLoop:
         return len(self._under_way) < MAX_CALLS and self._size < READ_ON * self._limit and not self._output.is_full
 
     def _go_on(self) -> None:
-        """Begin more if that waits for room."""
+        """Begin more if that waits for room, and see whether all is done."""
         if self._is_held_up:
             self._is_held_up = False
             self._begin_more()
+        self._settle()
 
     def _begin(self, line: bytes) -> None:
         if len(line) > self._limit:
@@ -219,10 +212,10 @@ class StdioLoop:
         """The call of an id, which the SDK also takes for a number when it is the text of one."""
         if not is_id(name):
             return None
-        if name not in self._calls:
-            with suppress(ValueError):
-                name = str(name) if isinstance(name, int) else int(cast("str", name))
-        return self._calls.get(name)
+        exact = cast("str | int", name)
+        with suppress(ValueError):
+            return self._calls.get(exact) or self._calls.get(str(exact) if isinstance(exact, int) else int(exact))
+        return None
 
     # Calls
 
@@ -230,7 +223,9 @@ class StdioLoop:
         request, answer = call.request, None
         notices = Notifications(request, self._send) if wants_stream(request) else None
         try:
-            answer = await call.play(self._lean, notices)
+            if not call.is_cancelled:
+                call.task = asyncio.current_task()
+                answer = await self._lean.answer(request, channel=notices)
         except asyncio.CancelledError:
             raise
         except BaseException as error:  # noqa: BLE001 - it ends the server, and not just this task
@@ -249,14 +244,13 @@ class StdioLoop:
         if self._calls.get(call.request.id) is call:
             del self._calls[call.request.id]
         self._go_on()
-        self._settle()
 
     async def _send(self, message: bytes) -> None:
         await self._output.room()
         self._write(message)
 
     def _write(self, message: bytes) -> None:
-        self._output.write(message + b"\n")
+        self._output.write(message + b"\n", more=len(self._under_way) > 1)
 
     # The end
 
@@ -288,20 +282,23 @@ class StdioLoop:
         self._idle.set()
 
     def _settle(self) -> None:
-        """See whether all is done that is to be done."""
-        if not self._under_way and (self._is_stopped or (self._is_at_end and not self._lines.has_line)):
+        is_all = self._is_stopped or (self._is_at_end and not self._lines.has_line)
+        if is_all and not self._under_way and self._output.is_empty:
             self._idle.set()
 
     async def _finish(self) -> None:
+        """Wait until all is done, and cancel what takes too long."""
         with suppress(TimeoutError):
             async with asyncio.timeout(self._grace):
                 await self._idle.wait()
         self._is_stopped = True
+        self._idle.clear()
         for call in self._under_way:
             call.cancel()
-        if self._under_way:
-            await asyncio.wait(self._under_way.values(), timeout=CLEANING)
-        await self._output.flush(self._grace)
+        self._settle()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(CLEANING):
+                await self._idle.wait()
 
 
 def _has_long_id(message: object) -> bool:

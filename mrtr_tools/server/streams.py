@@ -96,25 +96,25 @@ def _read(number: int) -> bytes:
 
 
 class Output:
-    """What goes out. All that is written in one turn of the loop goes out together.
+    """What goes out.
 
     Args:
         number: the file descriptor.
-        drained: is called when it was full and is so no longer.
+        wrote: is called when something has been written.
         broken: is called, once, when nobody reads any more.
     """
 
-    def __init__(self, number: int, drained: Callable[[], None], broken: Callable[[], None]) -> None:
+    def __init__(self, number: int, wrote: Callable[[], None], broken: Callable[[], None]) -> None:
         self._loop = asyncio.get_running_loop()
         self._number = number
-        self._drained = drained
+        self._report = wrote
         self._broken = broken
         self._left = bytearray()
         self._is_open = True
         self._is_watched = _is_watchable(number)
         self._is_waiting = False
-        self._is_empty, self._has_room = asyncio.Event(), asyncio.Event()
-        self._is_empty.set()
+        self._is_flushing = False
+        self._has_room = asyncio.Event()
         self._has_room.set()
         self._chunks: SimpleQueue[bytes] = SimpleQueue()
         if self._is_watched:
@@ -123,30 +123,37 @@ class Output:
             Thread(target=self._write_in_thread, name="mrtr_tools stdout", daemon=True).start()
 
     @property
+    def is_empty(self) -> bool:
+        """Whether nothing waits to be written."""
+        return not self._is_flushing
+
+    @property
     def is_full(self) -> bool:
         """Whether so much waits to be written that no more should be made."""
         return not self._has_room.is_set()
 
-    def write(self, data: bytes) -> None:
-        """Write soon. When nobody reads any more, it goes nowhere."""
+    def write(self, data: bytes, *, more: bool = False) -> None:
+        """Write as soon as it can be. When nobody reads any more, it goes nowhere.
+
+        Args:
+            data: what to write.
+            more: whether more is about to come, which should go out together with it.
+        """
         if not self._is_open:
             return
         self._left += data
         if len(self._left) > FULL:
             self._has_room.clear()
-        if self._is_empty.is_set():
-            self._is_empty.clear()
-            self._loop.call_soon(self._flush)
+        if not self._is_flushing:
+            self._is_flushing = True
+            if more:
+                self._loop.call_soon(self._flush)
+            else:
+                self._flush()
 
     async def room(self) -> None:
         """Wait while it is full."""
         await self._has_room.wait()
-
-    async def flush(self, seconds: float) -> None:
-        """Wait until all is written, but no longer than so many seconds."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._is_empty.wait()
 
     def close(self) -> None:
         """Write nothing more."""
@@ -156,6 +163,8 @@ class Output:
         self._chunks.put(b"")
 
     def _flush(self) -> None:
+        if not self._left:  # it has ended meanwhile
+            return
         if not self._is_watched:
             self._chunks.put(bytes(self._left[:CHUNK]))
             return
@@ -181,13 +190,13 @@ class Output:
     def _wrote(self, size: int) -> None:
         del self._left[:size]
         if not self._left:
-            self._is_empty.set()
+            self._is_flushing = False
         elif not self._is_watched:
             self._flush()
         self._watch()
-        if self.is_full and len(self._left) <= FULL:
+        if len(self._left) <= FULL:
             self._has_room.set()
-            self._drained()
+        self._report()
 
     def _watch(self) -> None:
         """Be called again when there is room for what is left, and only then."""
@@ -202,7 +211,7 @@ class Output:
         self._is_open = False
         self._left.clear()
         self._watch()
-        self._is_empty.set()
+        self._is_flushing = False
         self._has_room.set()
 
     def _break(self) -> None:
