@@ -5,7 +5,7 @@ for. `notifications/cancelled` ends the call that it names, which has no answer 
 is no message at all, is passed over. Nothing piles up: while too many calls are under way, or too much waits for the
 client to read it, nothing more is read from the client.
 
-The client ends it by closing stdin, the system by SIGTERM. Nothing new is begun after that, and what is under way has
+The client ends it by closing stdin, the system by SIGTERM. Nothing new is read after that, and what is under way has
 some time to come to its end; a second SIGTERM cuts that short.
 See https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio and the page on cancellation.
 """
@@ -18,7 +18,6 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from typing import Final, cast
 
-from anyio import to_thread
 from pydantic import JsonValue
 
 from mrtr_tools.server.envelope import (
@@ -132,8 +131,8 @@ class StdioLoop:
             self._output.close()
         if self._failure is not None:
             raise self._failure
-        if self._is_terminated and to_thread.current_default_thread_limiter().borrowed_tokens:
-            signal.raise_signal(signal.SIGTERM)  # nothing else ends a thread
+        if self._is_terminated:
+            signal.raise_signal(signal.SIGTERM)  # and now it does what it would have done before
 
     # What comes
 
@@ -256,17 +255,17 @@ class StdioLoop:
 
     @contextmanager
     def _sigterm(self) -> Generator[None]:
-        is_ours = signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+        before = signal.getsignal(signal.SIGTERM)
         try:
-            if is_ours:
-                self._loop.add_signal_handler(signal.SIGTERM, self._terminate)
+            self._loop.add_signal_handler(signal.SIGTERM, self._terminate)
         except (NotImplementedError, RuntimeError, ValueError):  # on Windows, or not in the main thread
-            is_ours = False
+            yield
+            return
         try:
             yield
         finally:
-            if is_ours:
-                self._loop.remove_signal_handler(signal.SIGTERM)
+            self._loop.remove_signal_handler(signal.SIGTERM)
+            signal.signal(signal.SIGTERM, before)
 
     def _terminate(self) -> None:
         if self._over.is_set():
