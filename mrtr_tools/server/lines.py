@@ -1,102 +1,153 @@
-"""The lines of a byte stream, what they say, and what is said about one that is too long."""
+"""The lines that a client writes over stdio, and whom to tell of one that is too long or cannot be read.
+
+Whoever waits for an answer must hear that there is none. So the two ends of such a line are looked at: every client
+writes the ``id`` of a message at one of them. What is between is neither kept nor read; a line may be as long as it
+likes, and three bytes of JSON can stand for a hundred of memory.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Final, cast
+from dataclasses import dataclass
+from typing import Final
 
-from pydantic import JsonValue
 from pydantic_core import from_json
 
-from mrtr_tools.server.envelope import INVALID_REQUEST, Rejected, is_id, read_json
+__all__ = ["CHUNK", "Addressee", "Line", "Lines", "addressee", "lines_of"]
 
-__all__ = ["CHUNK", "READ_ON", "Lines", "lines_of", "message_of", "too_long"]
+CHUNK: Final = 64 * 1024  # bytes that are read at a time
+EDGE: Final = 4096  # bytes
 
-CHUNK: Final = 64 * 1024
-"""Bytes that are read at a time."""
-READ_ON: Final = 16
-"""A line that is too long is read up to this many times the limit, to learn whom to tell."""
+_TEXT: Final = rb'"(?:[^"\\]|\\.)*+"'
+_PLAIN: Final = _TEXT + rb"|[-+.\w]++"  # a text, a number, true, false or null
+_MEMBER: Final = re.compile(rb"\s*+(" + _TEXT + rb")\s*+:(?:\s*+(" + _PLAIN + rb")\s*+[,}])?+", re.DOTALL)
+_START: Final = re.compile(rb"\s*+{")
+_LAST: Final = re.compile(rb",(?:\s*+" + _TEXT + rb"\s*+:\s*+(?:" + _PLAIN + rb")\s*+(?:,|}\s*+\Z))++\Z", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a client.
+
+    Attributes:
+        text: its bytes, without the one that ends it; the first 4096 of them when it is too long.
+        end: the last 4096 bytes of one that is too long, else none.
+    """
+
+    text: bytes
+    end: bytes = b""
 
 
 class Lines:
-    """Cuts bytes into lines as they come.
+    """Cuts bytes into lines as they come. No more than `limit` bytes and a piece are held of a line without end.
 
     Args:
-        longest: bytes that are kept of a line; more are read and forgotten.
+        limit: bytes that a line may have.
     """
 
-    def __init__(self, longest: int) -> None:
-        self._longest = longest
-        self._whole: deque[bytes] = deque()
-        self._begun = bytearray()
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._whole: deque[Line] = deque()
+        self._text, self._end = bytearray(), b""
 
-    def feed(self, chunk: bytes) -> None:
+    def feed(self, piece: bytes) -> None:
         """Take what was read."""
-        begun, longest = self._begun, self._longest
-        *ended, rest = chunk.split(b"\n")
+        *ended, rest = piece.split(b"\n")
         for part in ended:
-            begun += part[: longest - len(begun)]
-            self._whole.append(bytes(begun))
-            begun.clear()
-        begun += rest[: longest - len(begun)]
+            self._join(part)
+            self._cut()
+        self._join(rest)
 
-    def end(self) -> None:
+    def finish(self) -> None:
         """Take what was begun for a line: nothing else comes."""
-        if self._begun:
-            self.feed(b"\n")
+        if self._text:
+            self._cut()
 
-    @property
-    def has_line(self) -> bool:
+    def take(self) -> Line | None:
+        """The next line, or None until one is whole."""
+        return self._whole.popleft() if self._whole else None
+
+    def __bool__(self) -> bool:
         """Whether there is one to take."""
         return bool(self._whole)
 
-    def take(self) -> bytes | None:
-        """The next line without its end, or None until one is whole."""
-        return self._whole.popleft() if self._whole else None
+    def _join(self, part: bytes) -> None:
+        self._end = _joined(self._text, self._end, part, self._limit)
 
-    def rest(self) -> bytes:
-        """What was fed and not taken."""
-        return b"".join([*(line + b"\n" for line in self._whole), self._begun])
+    def _cut(self) -> None:
+        self._whole.append(Line(bytes(self._text), self._end))
+        self._text, self._end = bytearray(), b""
 
 
-def lines_of(read: Callable[[], bytes], longest: int) -> Iterator[bytes]:
-    """The lines of what `read` gives until it gives nothing; of a longer line only the first `longest` bytes."""
-    lines = Lines(longest)
-    while chunk := read():
-        lines.feed(chunk)
-        while (line := lines.take()) is not None:
+def lines_of(read: Callable[[], bytes], limit: int) -> Iterator[Line]:
+    """The lines of what `read` gives until it gives nothing; see `Lines`."""
+    lines = Lines(limit)
+    while piece := read():
+        lines.feed(piece)
+        while line := lines.take():
             yield line
-    lines.end()
-    if (line := lines.take()) is not None:
+    lines.finish()
+    if line := lines.take():
         yield line
 
 
-def message_of(line: bytes) -> object:
-    """What a line says. What is no UTF-8 in it is replaced, as the SDK does.
+def _joined(text: bytearray, end: bytes, part: bytes, limit: int) -> bytes:
+    """Put a part behind what is held of a line; gives the new `end`."""
+    if end:
+        return (end + part)[-EDGE:]
+    text += part
+    if len(text) <= limit:
+        return b""
+    end = bytes(text[-EDGE:])
+    del text[EDGE:]
+    return end
 
-    Raises:
-        Rejected: it is no JSON.
+
+@dataclass(frozen=True, slots=True)
+class Addressee:
+    """Who waits for what a line should have been.
+
+    Attributes:
+        name: the ``id`` of the message, or None when there is none to be found.
+        is_response: whether the message is a response, and somebody in here waits for it.
     """
-    try:
-        return read_json(line)
-    except Rejected:
-        return read_json(line.decode("utf-8", "replace").encode())
+
+    name: str | int | None
+    is_response: bool
 
 
-def too_long(line: bytes, limit: int) -> tuple[dict[str, JsonValue], bool]:
-    """The JSON-RPC error in place of a line, and whether the line is a response.
+def addressee(line: Line) -> Addressee:
+    """Whom a line concerns, as far as the scalar members at its two ends tell.
 
-    Args:
-        line: what was read of it.
-        limit: bytes that it may have.
+    Of two members of one name the last counts, as in all JSON that is read here.
     """
+    members, rest = dict[object, object](), None
+    if start := _START.match(line.text):
+        members, rest = _members(line.text[:EDGE], start.end())
+    tail = (line.end or line.text)[-EDGE:]
+    if last := _LAST.search(tail):
+        members |= _members(tail, last.start() + 1)[0]
+    name = members.get("id")
+    known = name if isinstance(name, str) or type(name) is int else None
+    return Addressee(known, known is not None and "method" not in members and rest in ("result", "error"))
+
+
+def _members(text: bytes, at: int) -> tuple[dict[object, object], object]:
+    """The scalar members of an object from a place on, and the name of the first that is no scalar, or is cut."""
+    members: dict[object, object] = {}
+    while member := _MEMBER.match(text, at):
+        name, at = _read(member[1]), member.end()
+        if member[2] is None:
+            return members, name
+        members[name] = _read(member[2])
+    return members, None
+
+
+def _read(text: bytes) -> object:
+    """A text or number; None for what is none, such as half a surrogate pair, which nobody could be answered with."""
     try:
-        read: object = from_json(line)
+        return from_json(text)
     except ValueError:
-        read = None
-    message = cast("dict[str, object]", read) if isinstance(read, dict) else {}
-    name = message.get("id")
-    known = cast("str | int", name) if is_id(name) else None
-    error: JsonValue = {"code": INVALID_REQUEST, "message": f"A message may have {limit} bytes"}
-    return {"jsonrpc": "2.0", "id": known, "error": error}, known is not None and "method" not in message
+        return None

@@ -27,15 +27,14 @@ from mrtr_tools.server.envelope import (
     Request,
     failed,
     is_id,
-    read_request,
     wants_stream,
 )
 from mrtr_tools.server.lean import LeanServer
-from mrtr_tools.server.lines import READ_ON, Lines, message_of, too_long
+from mrtr_tools.server.lines import Line, Lines
+from mrtr_tools.server.messages import Notification, message_of, refusal
 from mrtr_tools.server.notifications import Notifications
 from mrtr_tools.server.pipes import Pipes
 from mrtr_tools.server.streams import Input, Output
-from mrtr_tools.server.wire import encoded
 
 __all__ = ["GRACE", "MAX_CALLS", "StdioLoop", "serve_modern"]
 
@@ -45,6 +44,8 @@ CLEANING: Final = 1
 """Seconds that they may take when they are cancelled then."""
 MAX_CALLS: Final = 500
 """Calls at a time; a person's client has a handful."""
+MAX_LINES: Final = 16
+"""Bytes that their messages may have together, in lines of the greatest length."""
 AT_ONCE: Final = 16
 """Calls that are begun before those begun have their turn."""
 CLOSED: Final = Rejected(-32000, "Connection closed")
@@ -100,7 +101,7 @@ class StdioLoop:
         self._lean = lean
         self._limit = limit
         self._grace = grace
-        self._lines = Lines(READ_ON * limit)
+        self._lines = Lines(limit)
         self._under_way: dict[_Call, asyncio.Task[None]] = {}
         self._calls: dict[str | int, _Call] = {}  # the newest of each id
         self._size = 0
@@ -140,7 +141,7 @@ class StdioLoop:
         if chunk:
             self._lines.feed(chunk)
         else:
-            self._lines.end()
+            self._lines.finish()
             self._is_at_end = True
             self._over.set()
         self._begin_more()
@@ -162,7 +163,7 @@ class StdioLoop:
         self._loop.call_soon(self._begin_more)
 
     def _has_room(self) -> bool:
-        return len(self._under_way) < MAX_CALLS and self._size < READ_ON * self._limit and not self._output.is_full
+        return len(self._under_way) < MAX_CALLS and self._size < MAX_LINES * self._limit and not self._output.is_full
 
     def _go_on(self) -> None:
         """Begin more if that waits for room, and see whether all is done."""
@@ -171,35 +172,23 @@ class StdioLoop:
             self._begin_more()
         self._settle()
 
-    def _begin(self, line: bytes) -> None:
-        if len(line) > self._limit:
-            self._refuse(line)
-            return
+    def _begin(self, line: Line) -> None:
         try:
-            message = message_of(line)
-        except Rejected:
-            return
-        try:
-            request = read_request(message)
+            message = message_of(line, self._limit)
         except Rejected as error:
-            if _has_long_id(message):
-                self._write(failed(None, error).body)
-            return  # and no word to noise, or to an answer to what nobody asked
-        if request is None:
-            self._notice(cast("dict[str, JsonValue]", message))
-        elif request.method == "initialize":
-            self._write(failed(request.id, _too_late(request)).body)
+            if told := refusal(line, error):
+                self._write(told)
+            return
+        if not isinstance(message, Request):
+            self._notice(message)
+        elif message.method == "initialize":
+            self._write(failed(message.id, _too_late(message)).body)
         else:
-            call = self._calls[request.id] = _Call(request, len(line))
+            call = self._calls[message.id] = _Call(message, len(line.text))
             self._size += call.size
             self._under_way[call] = self._loop.create_task(self._serve(call))
 
-    def _refuse(self, line: bytes) -> None:
-        told, is_response = too_long(line, self._limit)
-        if not is_response:
-            self._write(encoded(told))
-
-    def _notice(self, message: dict[str, JsonValue]) -> None:
+    def _notice(self, message: Notification) -> None:
         params = message.get("params")
         if message["method"] == "notifications/cancelled" and isinstance(params, dict):
             call = self._find(params.get("requestId"))
@@ -281,7 +270,7 @@ class StdioLoop:
         self._idle.set()
 
     def _settle(self) -> None:
-        is_all = self._is_stopped or (self._is_at_end and not self._lines.has_line)
+        is_all = self._is_stopped or (self._is_at_end and not self._lines)
         if is_all and not self._under_way and self._output.is_empty:
             self._idle.set()
 
@@ -298,12 +287,6 @@ class StdioLoop:
         with suppress(TimeoutError):
             async with asyncio.timeout(CLEANING):
                 await self._idle.wait()
-
-
-def _has_long_id(message: object) -> bool:
-    """Whether something would be a request, were its id shorter: whoever sent it waits."""
-    fields = cast("dict[str, object]", message) if isinstance(message, dict) else {}
-    return isinstance(fields.get("id"), str) and "method" in fields
 
 
 def _too_late(request: Request) -> Rejected:

@@ -1,31 +1,30 @@
 """What a client over stdin and stdout begins with, which says for good which revisions of the protocol it speaks.
 
-The first request decides: with a version in its `_meta` it is one of 2026-07-28, without one, or to `initialize`, the
-client is older. This is read without an event loop, for it is not known yet whose loop it will be.
+The first request decides: with a version in its `_meta` it is one of 2026-07-28; without one, or to `initialize`, the
+client is older. This is read without an event loop, for nobody knows yet whose loop it will be.
 See https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
-from pydantic_core import to_json
-
-from mrtr_tools.server.envelope import PROTOCOL_VERSION, Rejected, Request, read_request
-from mrtr_tools.server.lines import READ_ON, Lines, message_of, too_long
+from mrtr_tools.server.envelope import PROTOCOL_VERSION, Rejected, Request
+from mrtr_tools.server.lines import Line, Lines
+from mrtr_tools.server.messages import message_of, refusal
 
 __all__ = ["Opening", "read_opening"]
 
 LEAD: Final = 8
-"""Lines before the first request that are kept, such as a notification that came too early. More are forgotten."""
+"""Lines before the first request that are kept, as the SDK does. More are forgotten."""
 
 
 class Opening(NamedTuple):
     """The beginning of a conversation.
 
     Attributes:
-        read: all that was read, for whoever takes over.
+        read: what was read up to the first request and behind it, for whoever takes over.
         is_modern: whether the client speaks 2026-07-28.
     """
 
@@ -38,34 +37,36 @@ def read_opening(read: Callable[[], bytes], write: Callable[[bytes], None], limi
 
     Args:
         read: gives the next bytes, and none at the end.
-        write: takes the answer to a line that is too long.
+        write: takes the answer to a line that is too long, which nobody could take over.
         limit: bytes that a line may have.
     """
-    lines, lead = Lines(READ_ON * limit), list[bytes]()
-    is_at_end = False
-    while not is_at_end:
-        chunk = read()
-        is_at_end = not chunk
-        lines.end() if is_at_end else lines.feed(chunk)
-        while (line := lines.take()) is not None:
-            if len(line) > limit:
-                told, is_response = too_long(line, limit)
-                if not is_response:
-                    write(to_json(told) + b"\n")
-                continue
-            request = _request(line)
-            if request is not None:
-                return Opening(b"".join([*lead, line, b"\n", lines.rest()]), _is_modern(request))
-            if len(lead) < LEAD:
-                lead.append(line + b"\n")
+    lead: list[bytes] = []
+    for line, behind in _lines(read, limit):
+        try:
+            message = message_of(line, limit)
+        except Rejected as error:
+            message = error
+        if isinstance(message, Request):
+            return Opening(b"\n".join([*lead, line.text, *behind]), _is_modern(message))
+        if not line.end:
+            lead = [*lead, line.text][:LEAD]
+        elif isinstance(message, Rejected) and (told := refusal(line, message)):
+            write(told + b"\n")
     return None
 
 
-def _request(line: bytes) -> Request | None:
-    try:
-        return read_request(message_of(line))
-    except Rejected:
-        return None
+def _lines(read: Callable[[], bytes], limit: int) -> Iterator[tuple[Line, list[bytes]]]:
+    """The lines of a client, each with what was read behind it, cut at its newlines."""
+    lines = Lines(limit)
+    while piece := read():
+        parts = piece.split(b"\n")
+        for place, part in enumerate(parts, 1):
+            lines.feed(part + b"\n" if place < len(parts) else part)
+            if line := lines.take():
+                yield line, parts[place:]
+    lines.finish()
+    if line := lines.take():
+        yield line, [b""]
 
 
 def _is_modern(request: Request) -> bool:

@@ -5,8 +5,9 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from mcp import StdioServerParameters
@@ -22,15 +23,44 @@ def environment(more: Mapping[str, str]) -> dict[str, str]:
     return {**kept, "PYTHONPATH": str(ROOT), **more}
 
 
+def peak_memory(pid: int) -> int:
+    """The most that a process has held in memory so far, in KiB."""
+    found = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+    assert found
+    return int(found[1])
+
+
 def stdio(toolbox: str, **more: str) -> StdioServerParameters:
-    """How a client starts `serve.py` over stdio; `toolbox` is a module that holds one."""
+    """How a client starts `serve.py` over stdio; `toolbox` is a module that holds one, or ``module:name``."""
     return StdioServerParameters(command=sys.executable, args=[SERVE, "stdio", toolbox], env=environment(more))
+
+
+@dataclass(frozen=True)
+class Served:
+    """A server over HTTP in a process of its own."""
+
+    url: str
+    process: subprocess.Popen[str]
 
 
 @contextmanager
 def http(toolbox: str, **more: str) -> Iterator[str]:
     """Run `serve.py` over HTTP in a process of its own; gives the URL of its endpoint."""
-    command = [sys.executable, SERVE, "http", toolbox]
+    with http_process(toolbox, **more) as served:
+        yield served.url
+
+
+@contextmanager
+def http_process(toolbox: str, **more: str) -> Iterator[Served]:
+    """The same, with the process."""
+    with serving([SERVE, "http", toolbox], **more) as served:
+        yield served
+
+
+@contextmanager
+def serving(program: Sequence[str], **more: str) -> Iterator[Served]:
+    """Run a Python program that serves over HTTP with uvicorn, with more in its environment."""
+    command = [sys.executable, *program]
     process = subprocess.Popen(
         command, env=environment(more), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     )
@@ -52,7 +82,7 @@ def http(toolbox: str, **more: str) -> Iterator[str]:
     try:
         assert ready.wait(SECONDS)
         assert found, "".join(told)
-        yield f"{found[0]}/mcp"
+        yield Served(f"{found[0]}/mcp", process)
     finally:
         process.terminate()
         process.wait(SECONDS)

@@ -2,11 +2,8 @@
 
 import json
 import signal
-import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import anyio
@@ -14,70 +11,19 @@ import pytest
 from mcp import Client
 
 from mrtr_tools.keys import generate_key
-from mrtr_tools.server.lines import lines_of
-from mrtr_tools.server.stdio import Messages
 from tests.server import processes
 from tests.server.raw_http import accept, envelope
+from tests.server.raw_stdio import Wire, served, told
 from tests.server.sdk_client import RECIPES, answering, text_of
 
-TALKER = "tests.server.talker"
 LIMIT = 1024 * 1024
 KEY = generate_key()
-
-
-class Wire:
-    """A server as a process, spoken to in JSON, line by line."""
-
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
-        assert process.stdin
-        assert process.stdout
-        self.process = process
-        self._out = process.stdin
-        self._in = process.stdout
-
-    def write(self, line: bytes) -> None:
-        self._out.write(line + b"\n")
-        self._out.flush()
-
-    def send(self, method: str, number: Any = None, **params: Any) -> None:
-        message: dict[str, Any] = {"jsonrpc": "2.0", "method": method, "params": params}
-        if number is not None:
-            message["id"] = number
-        self.write(json.dumps(message).encode())
-
-    def call(self, number: Any, tool: Any, arguments: Any = None, **params: Any) -> None:
-        self.send("tools/call", number, _meta=envelope(), name=tool, arguments=arguments, **params)
-
-    def receive(self) -> dict[str, Any]:
-        return json.loads(self._in.readline())
-
-
-@contextmanager
-def served(module: str = TALKER, **more: str) -> Iterator[Wire]:
-    """A server of a module's toolbox; it must end by itself when stdin does."""
-    command = [sys.executable, processes.SERVE, "stdio", module]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, env=processes.environment(more), stdin=pipe, stdout=pipe) as process:
-        watchdog = threading.Timer(60, process.kill)  # then `receive` finds nothing, and the test fails
-        watchdog.start()
-        try:
-            yield Wire(process)
-            process.communicate(timeout=processes.SECONDS)
-        finally:
-            watchdog.cancel()
-            process.kill()
-    assert process.returncode == 0
 
 
 @pytest.fixture(scope="module")
 def wire() -> Iterator[Wire]:
     with served(MRTR_TOOLS_KEYS=KEY) as shared:
         yield shared
-
-
-def told(message: dict[str, Any]) -> str:
-    """The text of a result."""
-    return message["result"]["content"][0]["text"]
 
 
 # The SDK's client
@@ -225,58 +171,3 @@ def test_noise_on_the_wire_is_passed_over(wire):
         wire.write(noise)
     wire.call(1, "echo", {"text": "heard"})
     assert told(wire.receive()) == "heard"
-
-
-# Lines, without a process
-
-
-def chunks(*parts: bytes) -> Iterator[bytes]:
-    yield from parts
-    yield b""
-
-
-@pytest.mark.parametrize(
-    ("parts", "lines"),
-    [
-        ([], []),
-        ([b"a\nb\n"], [b"a", b"b"]),
-        ([b"a", b"b\nc", b"\n"], [b"ab", b"c"]),
-        ([b"a end"], [b"a end"]),
-        ([b"\n\n"], [b"", b""]),
-        ([b"123456789\nx\n"], [b"12345", b"x"]),
-        ([b"123", b"456", b"789\nx\n"], [b"12345", b"x"]),
-        ([b"1234567"], [b"12345"]),
-    ],
-)
-def test_lines_come_whole_however_they_are_read_and_too_long_ones_cut(parts, lines):
-    left = chunks(*parts)
-
-    assert list(lines_of(lambda: next(left), 5)) == lines
-
-
-@pytest.mark.anyio
-async def test_who_sent_a_message_that_is_too_long_is_told_by_its_id_where_it_can_be_read():
-    refused: list[Any] = []
-
-    async def refuse(told: dict[str, Any]) -> None:
-        refused.append(told["id"])
-
-    long = "x" * 90
-    lines = [
-        json.dumps({"id": 1, "method": "m", "x": long}),
-        json.dumps({"method": "m", "x": long}),
-        json.dumps({"id": True, "method": "m", "x": long}),
-        json.dumps([long]),
-        f"{{{long}",
-        json.dumps({"id": 2, "result": long}),
-        "short",
-    ]
-    giving, taking = anyio.create_memory_object_stream[bytes](len(lines))
-    async with taking:
-        async with giving:
-            for line in lines:
-                await giving.send(line.encode())
-        taken = [message async for message in Messages(taking, 80, refuse)]
-
-    assert refused == [1, None, None, None, None]
-    assert [json.loads(taken[0])["id"], json.loads(taken[0])["error"]["code"], taken[1]] == [2, -32600, "short"]
