@@ -36,7 +36,7 @@ from mrtr_tools.server.notifications import Notifications
 from mrtr_tools.server.pipes import Pipes
 from mrtr_tools.server.streams import Input, Output
 
-__all__ = ["GRACE", "MAX_CALLS", "StdioLoop", "serve_modern"]
+__all__ = ["GRACE", "MAX_CALLS", "MAX_LINES", "StdioLoop", "serve_modern"]
 
 GRACE: Final = 10
 """Seconds that calls under way may take when the server is to end."""
@@ -45,7 +45,7 @@ CLEANING: Final = 1
 MAX_CALLS: Final = 500
 """Calls at a time; a person's client has a handful."""
 MAX_LINES: Final = 16
-"""Bytes that their messages may have together, in lines of the greatest length."""
+"""Bytes that their messages may have together, in lines of the greatest length; the last may go beyond."""
 AT_ONCE: Final = 16
 """Calls that are begun before those begun have their turn."""
 CLOSED: Final = Rejected(-32000, "Connection closed")
@@ -95,12 +95,16 @@ class StdioLoop:
         pipes: lead to the client.
         limit: bytes that a line may have. A longer one is answered with an error, and the next one is read.
         grace: seconds that calls under way may take when the client or the system ends it.
+        max_calls: calls at a time.
     """
 
-    def __init__(self, lean: LeanServer, pipes: Pipes, limit: int, *, grace: float = GRACE) -> None:
+    def __init__(
+        self, lean: LeanServer, pipes: Pipes, limit: int, *, grace: float = GRACE, max_calls: int = MAX_CALLS
+    ) -> None:
         self._lean = lean
         self._limit = limit
         self._grace = grace
+        self._max_calls = max_calls
         self._lines = Lines(limit)
         self._under_way: dict[_Call, asyncio.Task[None]] = {}
         self._calls: dict[str | int, _Call] = {}  # the newest of each id
@@ -163,7 +167,9 @@ class StdioLoop:
         self._loop.call_soon(self._begin_more)
 
     def _has_room(self) -> bool:
-        return len(self._under_way) < MAX_CALLS and self._size < MAX_LINES * self._limit and not self._output.is_full
+        return (
+            len(self._under_way) < self._max_calls and self._size < MAX_LINES * self._limit and not self._output.is_full
+        )
 
     def _go_on(self) -> None:
         """Begin more if that waits for room, and see whether all is done."""
