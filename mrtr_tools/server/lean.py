@@ -13,10 +13,11 @@ from typing import cast
 from pydantic import JsonValue
 from pydantic_core import to_json
 
-from mrtr_tools.calls import Call, Channel, Reply
+from mrtr_tools.calls import Call, Channel, InputRequired, Reply
 from mrtr_tools.carriers import Carrier
 from mrtr_tools.errors import InvalidParams, RequestError
-from mrtr_tools.runner import handle_call
+from mrtr_tools.events import NeedInput
+from mrtr_tools.rounds import Round
 from mrtr_tools.server.envelope import (
     CALLED_BY,
     INTERNAL_ERROR,
@@ -123,6 +124,21 @@ class LeanServer:
             _log.exception("a request to %s could not be served", self._toolbox.name)
             return failed(request.id, Rejected(INTERNAL_ERROR, "Internal error"))
 
+    def at_once(self, request: Request) -> Answer | None:
+        """The answer to a request for which nothing has to run: what there is, or the first questions of a call.
+
+        It needs no event loop, and nothing that it would take to run something is imported for it. None leaves the
+        request to `answer`, as if nothing had been.
+        """
+        try:
+            check_version(check_meta(request)[PROTOCOL_VERSION])
+            params = self._checked(request)
+            if request.method in CALLED_BY:
+                return self._first_questions(request, params)
+            return Answer(200, self._tell(request, params))
+        except Exception:  # noqa: BLE001 - whatever it is, it will be there again
+            return None
+
     def _checked(self, request: Request) -> Mapping[str, JsonValue]:
         method, params = request.method, request.params or {}
         if method in METHODS and not fits(method, params):
@@ -147,19 +163,37 @@ class LeanServer:
         carrier, _ = self._toolbox.find(method, target, {})
         if headers is not None and method == "tools/call":
             self._headers_of(carrier).check(cast("Json", params.get("arguments") or {}), headers)
-        call = Call.read(
-            params,
-            client=client_of(cast("Json", params["_meta"])),
-            principal=principal(),
-            method=method,
-            channel=channel,
-            pages_ok=self._pages_ok,
-        )
+        call = self._call_of(request, params, principal(), channel)
+        from mrtr_tools.runner import handle_call  # with asyncio and anyio, of which `at_once` needs nothing
+
         reply = await handle_call(self._toolbox, call, self._signer)
         try:
             return self._written(request, call, carrier, reply)
         except ValueError:
             return self._written(request, call, carrier, not_shown(carrier))
+
+    def _first_questions(self, request: Request, params: Mapping[str, JsonValue]) -> Answer | None:
+        call = self._call_of(request, params, None, None)
+        if call.state is not None:
+            return None
+        machine = Round(self._toolbox, call)
+        event = machine.next_event()
+        if not isinstance(event, NeedInput):
+            return None
+        asked = InputRequired(event.requests, self._signer.dumps(machine.progress, call) if event.keep else None)
+        return Answer(200, self._written(request, call, machine.carrier, asked))
+
+    def _call_of(
+        self, request: Request, params: Mapping[str, JsonValue], principal: str | None, channel: Channel | None
+    ) -> Call:
+        return Call.read(
+            params,
+            client=client_of(cast("Json", params["_meta"])),
+            principal=principal,
+            method=request.method,
+            channel=channel,
+            pages_ok=self._pages_ok,
+        )
 
     def _headers_of(self, tool: Carrier) -> ParamHeaders:
         if tool.name not in self._param_headers:

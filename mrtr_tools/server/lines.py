@@ -10,8 +10,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from pydantic_core import from_json
 
@@ -27,8 +26,7 @@ _START: Final = re.compile(rb"\s*+{")
 _LAST: Final = re.compile(rb",(?:\s*+" + _TEXT + rb"\s*+:\s*+(?:" + _PLAIN + rb")\s*+(?:,|}\s*+\Z))++\Z", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """A line of a client.
 
     Attributes:
@@ -105,8 +103,7 @@ def _joined(text: bytearray, end: bytes, part: bytes, limit: int) -> bytes:
     return end
 
 
-@dataclass(frozen=True, slots=True)
-class Addressee:
+class Addressee(NamedTuple):
     """Who waits for what a line should have been.
 
     Attributes:

@@ -13,9 +13,11 @@ See https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/st
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from typing import Final, cast
 
 from pydantic import JsonValue
@@ -54,6 +56,8 @@ CLOSED: Final = Rejected(-32000, "Connection closed")
 
 def serve_modern(lean: LeanServer, pipes: Pipes, limit: int, read: bytes = b"") -> None:
     """Serve a client in an event loop of its own; see `StdioLoop`."""
+    import_module("mrtr_tools.runner")  # before a call has to wait for it
+    gc.freeze()
 
     async def serve() -> None:
         await StdioLoop(lean, pipes, limit).serve(read)

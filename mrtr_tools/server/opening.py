@@ -24,12 +24,27 @@ class Opening(NamedTuple):
     """The beginning of a conversation.
 
     Attributes:
-        read: what was read up to the first request and behind it, for whoever takes over.
-        is_modern: whether the client speaks 2026-07-28.
+        before: what was read before the first request, as far as it is kept.
+        line: the first request as it came.
+        behind: what was read behind it.
+        request: what it says.
     """
 
-    read: bytes
-    is_modern: bool
+    before: bytes
+    line: bytes
+    behind: bytes
+    request: Request
+
+    @property
+    def read(self) -> bytes:
+        """All of it, for whoever takes over."""
+        return self.before + self.line + self.behind
+
+    @property
+    def is_modern(self) -> bool:
+        """Whether the client speaks 2026-07-28."""
+        meta = (self.request.params or {}).get("_meta")
+        return self.request.method != "initialize" and isinstance(meta, dict) and PROTOCOL_VERSION in meta
 
 
 def read_opening(read: Callable[[], bytes], write: Callable[[bytes], None], limit: int) -> Opening | None:
@@ -47,9 +62,9 @@ def read_opening(read: Callable[[], bytes], write: Callable[[bytes], None], limi
         except Rejected as error:
             message = error
         if isinstance(message, Request):
-            return Opening(b"\n".join([*lead, line.text, *behind]), _is_modern(message))
+            return Opening(b"".join(lead), line.text + b"\n", b"\n".join(behind), message)
         if not line.end:
-            lead = [*lead, line.text][:LEAD]
+            lead = [*lead, line.text + b"\n"][:LEAD]
         elif isinstance(message, Rejected) and (told := refusal(line, message)):
             write(told + b"\n")
     return None
@@ -67,8 +82,3 @@ def _lines(read: Callable[[], bytes], limit: int) -> Iterator[tuple[Line, list[b
     lines.finish()
     if line := lines.take():
         yield line, [b""]
-
-
-def _is_modern(request: Request) -> bool:
-    meta = (request.params or {}).get("_meta")
-    return request.method != "initialize" and isinstance(meta, dict) and PROTOCOL_VERSION in meta

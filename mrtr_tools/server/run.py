@@ -61,16 +61,28 @@ def run_stdio(
         InvalidKey: a key cannot be used.
     """
     signer = starting_signer(toolbox, keys, audience=audience, ttl=ttl, make_key=True)
-    with suppress(KeyboardInterrupt), claimed() as pipes:  # a person at a terminal stops it so
-        if lean:
-            _serve_stdio(toolbox, signer, pipes, max_request)
-        else:
-            hand_over(toolbox, signer, pipes, max_request)
+    gc.freeze()  # what is there by now stays, and need not be looked at again and again
+    try:
+        with suppress(KeyboardInterrupt), claimed() as pipes:  # a person at a terminal stops it so
+            if lean:
+                _serve_stdio(toolbox, signer, pipes, max_request)
+            else:
+                hand_over(toolbox, signer, pipes, max_request)
+    finally:
+        gc.unfreeze()
 
 
 def _serve_stdio(toolbox: Toolbox, signer: StateSigner, pipes: Pipes, limit: int) -> None:
+    """Serve a client by what it begins with, and import no more than that takes."""
+    from mrtr_tools.server.lean import LeanServer
+
+    lean = LeanServer(toolbox, signer, pages_ok=True)
+    write = partial(write_all, pipes.output)
     try:
-        opening = read_opening(partial(os.read, pipes.input, CHUNK), partial(write_all, pipes.output), limit)
+        opening = read_opening(partial(os.read, pipes.input, CHUNK), write, limit)
+        answer = lean.at_once(opening.request) if opening is not None and opening.is_modern else None
+        if answer is not None:
+            write(answer.body + b"\n")
     except OSError:  # the client has gone
         return
     if opening is None:
@@ -78,14 +90,9 @@ def _serve_stdio(toolbox: Toolbox, signer: StateSigner, pipes: Pipes, limit: int
     if not opening.is_modern:
         hand_over(toolbox, signer, pipes, limit, opening.read)
         return
-    from mrtr_tools.server.lean import LeanServer
     from mrtr_tools.server.loop import serve_modern
 
-    gc.freeze()  # what has been imported stays, and need not be looked at again and again
-    try:
-        serve_modern(LeanServer(toolbox, signer, pages_ok=True), pipes, limit, opening.read)
-    finally:
-        gc.unfreeze()
+    serve_modern(lean, pipes, limit, opening.read if answer is None else opening.before + opening.behind)
 
 
 def run_http(
