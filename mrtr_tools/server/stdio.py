@@ -41,7 +41,10 @@ def hand_over(toolbox: Toolbox, signer: StateSigner, pipes: Pipes, limit: int, r
 
     from mrtr_tools.server.alone import server_for
 
-    anyio.run(serve_stdio, server_for(toolbox, signer), pipes, limit, read)
+    try:
+        anyio.run(serve_stdio, server_for(toolbox, signer), pipes, limit, read)
+    except* (BrokenPipeError, ConnectionResetError):  # the client reads no more
+        pass
 
 
 async def serve_stdio(server: Server[Any], pipes: Pipes, limit: int, read: bytes = b"") -> None:

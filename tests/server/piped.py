@@ -28,12 +28,14 @@ class Peer:
     """The client's ends of the pipes.
 
     Attributes:
-        serving: what the server does.
+        loop: the server.
+        serving: what it does.
         has_ended: whether the test has waited for its end.
     """
 
     def __init__(self, writes: int, reads: int) -> None:
         self.writes, self.reads = writes, reads
+        self.loop: StdioLoop
         self.serving: asyncio.Task[None]
         self.has_ended = False
         self._read = bytearray()
@@ -100,8 +102,8 @@ async def talking(toolbox: Toolbox, *, read: bytes = b"", sockets: bool = False,
         (_sockets(), _sockets()) if sockets else (os.pipe(), os.pipe())
     )
     peer = Peer(client_writes, client_reads)
-    loop = StdioLoop(server_of(toolbox), Pipes(server_reads, server_writes), LIMIT, **options)
-    peer.serving = asyncio.create_task(loop.serve(read))
+    peer.loop = StdioLoop(server_of(toolbox), Pipes(server_reads, server_writes), LIMIT, **options)
+    peer.serving = asyncio.create_task(peer.loop.serve(read))
     try:
         yield peer
     finally:

@@ -234,6 +234,17 @@ async def test_of_two_calls_the_one_that_is_named_exactly_is_cancelled():
         assert [await peer.text(), await peer.text()] == [(2, "open"), (7, "waited number")]
 
 
+async def test_of_two_calls_of_one_id_the_one_that_is_still_there_is_cancelled():
+    desk = Desk()
+    async with talking(desk.toolbox) as peer:
+        peer.write(line(1, "echo", text="first") + line(1, "wait", name="second"))
+        assert await peer.text() == (1, "first")
+        peer.cancel(1)
+        peer.call(2, "open")
+        assert await peer.text() == (2, "open")
+    assert desk.ended == ["second"]
+
+
 @pytest.mark.parametrize("named", [2, "one", None, True, 1.0, [1], {}, "", "9" * 5000, "x" * 300])
 async def test_a_cancellation_that_names_nothing_cancels_nothing(named):
     desk = Desk()
@@ -259,6 +270,26 @@ async def test_they_come_before_the_answer_to_whoever_asked():
         assert answer["id"] == 1
         peer.call(2, "count")
         assert await peer.text() == (2, "counted")
+
+
+async def test_nothing_is_told_once_the_request_is_answered():
+    desk, kept = Desk(), list[Context]()
+
+    @desk.toolbox.tool
+    async def keep(ctx: Context) -> str:
+        kept.append(ctx)
+        return "kept"
+
+    @desk.toolbox.tool
+    async def use() -> str:
+        await kept[0].report_progress(1)
+        await kept[0].log("emergency", "late")
+        return "used"
+
+    async with talking(desk.toolbox) as peer:
+        peer.call(1, "keep", meta={"progressToken": 1, LOG_LEVEL: "debug"})
+        peer.call(2, "use", meta={"progressToken": 2, LOG_LEVEL: "debug"})
+        assert [await peer.text(), await peer.text()] == [(1, "kept"), (2, "used")]
 
 
 async def test_a_step_that_tells_more_than_is_read_waits():
@@ -315,6 +346,25 @@ async def test_while_answers_are_not_read_nothing_more_is_begun_and_then_all_are
         assert 1 <= len(desk.ran) < 50
 
         assert [(await peer.text())[0] for _ in range(300)] == list(range(300))
+
+
+async def test_what_waits_for_its_turn_is_not_read_in_advance():
+    """Security 21."""
+    desk, waiting = Desk(), list[int]()
+
+    @desk.toolbox.tool
+    async def look() -> None:
+        waiting.append(len(peer.loop._lines._whole))
+
+    calls = line(1, "look")
+    async with talking(desk.toolbox) as peer:
+
+        async def read() -> None:
+            for _ in range(5000):
+                await peer.receive()
+
+        await asyncio.gather(asyncio.to_thread(lambda: [peer.write(calls) for _ in range(5000)]), read())
+    assert max(waiting) <= 65_536 / len(calls)
 
 
 # Noise
@@ -385,6 +435,14 @@ async def test_what_waits_for_room_when_stdin_ends_is_answered_too():
         await desk.begun.wait()
         desk.gate.set()
         assert [(await peer.text())[0] for _ in range(3)] == [0, 1, 2]
+
+
+async def test_what_is_unread_when_stdin_ends_is_still_written():
+    lines = b"".join(line(number, "echo", text="x" * 1000) for number in range(60))
+    async with talking(Desk().toolbox, read=lines) as peer:
+        peer.leave()
+        await anyio.wait_all_tasks_blocked()
+        assert [(await peer.text())[0] for _ in range(60)] == list(range(60))
 
 
 async def test_what_takes_too_long_then_is_cancelled_and_its_client_told():

@@ -20,6 +20,7 @@ from tests.server.raw_http import accept, envelope
 from tests.server.raw_stdio import Wire, served, told
 
 INFO = {"name": "raw", "version": "0"}
+HELLO = {"protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}}, "clientInfo": INFO}
 TALKER = "tests.server.talker"
 
 if sys.platform != "win32":
@@ -33,7 +34,7 @@ on_unix = pytest.mark.skipif(sys.platform == "win32", reason="there are no such 
 def process(module: str = TALKER) -> Iterator[tuple[Wire, "subprocess.Popen[bytes]"]]:
     """A server that may end in any way; what it writes to stderr can be read."""
     command, pipe = [sys.executable, processes.SERVE, "stdio", module], subprocess.PIPE
-    environment = processes.environment({})
+    environment = processes.environment({"PYTHONUNBUFFERED": ""})
     with subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, stderr=pipe) as server:
         watchdog = threading.Timer(60, server.kill)
         watchdog.start()
@@ -65,11 +66,10 @@ def test_or_with_it_where_that_was_wished():
 
 
 def test_an_older_client_is_handed_over_with_all_that_it_has_written():
-    hello = {"protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}}, "clientInfo": INFO}
     call = message("tools/call", 2, name="greet")
     with served() as wire:
         early = message("notifications/initialized") + b"noise\r\n\r\n"
-        begun = message("initialize", 1, **hello) + message("notifications/initialized")
+        begun = message("initialize", 1, **HELLO) + message("notifications/initialized")
         assert wire.process.stdin
         os.write(wire.process.stdin.fileno(), early + begun + call[:40])
         assert wire.receive()["result"]["protocolVersion"] == "2025-11-25"
@@ -169,7 +169,11 @@ def test_one_interrupt_ends_it_before_anything_has_come_and_while_a_call_is_unde
             assert server.stderr.read() == b""
 
 
-@pytest.mark.parametrize("line", [message("tools/call", 1, _meta=envelope(), name="echo"), b"x" * 2_000_000])
+@pytest.mark.parametrize(
+    "line",
+    [message("tools/call", 1, _meta=envelope(), name="echo"), message("initialize", 1, **HELLO), b"x" * 2_000_000],
+    ids=["2026-07-28", "older", "too long"],
+)
 def test_a_client_that_reads_no_more_ends_it_without_a_word(line):
     with process() as (wire, server):
         assert server.stdin
