@@ -8,6 +8,9 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
+if sys.platform != "win32":
+    import fcntl
+
 __all__ = ["Pipes", "claimed", "write_all"]
 
 
@@ -25,7 +28,7 @@ def claimed() -> Generator[Pipes]:
     So a step, or a program that it starts, can neither eat messages nor write between them. The copies are never
     closed: a thread that still waits in one must not wake up in another file of the same number.
     """
-    pipes = Pipes(os.dup(0), os.dup(1))
+    pipes = Pipes(_copy(0), _copy(1))
     _divert(0, os.open(os.devnull, os.O_RDONLY))
     try:
         elsewhere = os.dup(2)
@@ -39,6 +42,13 @@ def claimed() -> Generator[Pipes]:
             sys.stdout.flush()  # what was printed meanwhile
         os.dup2(pipes.input, 0)
         os.dup2(pipes.output, 1)
+
+
+def _copy(number: int) -> int:
+    """A copy that is none of the standard three, one of which may be closed."""
+    if sys.platform == "win32":
+        return os.dup(number)
+    return fcntl.fcntl(number, fcntl.F_DUPFD_CLOEXEC, 3)
 
 
 def _divert(number: int, to: int) -> None:

@@ -139,6 +139,20 @@ def test_what_is_printed_and_not_flushed_does_not_come_behind_the_messages():
 
 
 @on_unix
+def test_without_stderr_what_is_printed_goes_nowhere():
+    command = ["sh", "-c", 'exec "$0" "$@" 2>&-', sys.executable, processes.SERVE, "stdio", TALKER]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, env=processes.environment({}), stdin=pipe, stdout=pipe) as server:
+        wire = Wire(server)
+        wire.call(1, "shout")
+        wire.call(2, "echo", {"text": "next"})
+        received = [wire.receive(), wire.receive()]
+        assert server.communicate(timeout=processes.SECONDS) == (b"", None)
+
+    assert {message["id"]: told(message) for message in received} == {1: "done", 2: "next"}
+
+
+@on_unix
 def test_at_sigterm_what_is_under_way_is_answered_before_the_signal_ends_it(tmp_path: Path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
