@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from anyio import CancelScope, get_cancelled_exc_class, to_thread
+from anyio import CancelScope, get_cancelled_exc_class
 
 from mrtr_tools.calls import Call, Complete, InputRequired, Reply
 from mrtr_tools.errors import Busy, DefinitionError, InvalidState, RequestError, ToolError
@@ -22,6 +22,7 @@ from mrtr_tools.outcomes import Outcome
 from mrtr_tools.rounds import Round
 from mrtr_tools.single_use.ledger import Ledger
 from mrtr_tools.state import StateSigner, describe
+from mrtr_tools.threads import in_thread
 from mrtr_tools.tools import Toolbox
 
 __all__ = ["Act", "Claiming", "Observer", "handle_call", "play", "require_seal"]
@@ -239,7 +240,7 @@ async def _called(event: RunStep, toolbox: Toolbox) -> tuple[object, Sequence[Th
     if signature.is_async:
         value = context.run(signature.function, **event.arguments)
     else:  # in a list, for trio refuses a coroutine that comes out of a thread
-        [value] = await to_thread.run_sync(lambda: [context.run(signature.function, **event.arguments)])
+        [value] = await in_thread(lambda: [context.run(signature.function, **event.arguments)])
     if inspect.isawaitable(value) and not isinstance(value, Then):
         value = await _in_context(context, value)
     return value, made

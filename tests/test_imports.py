@@ -31,7 +31,7 @@ content arguments results carriers registry tools
 responses
 sealing state
 events outcomes upgrades walk resuming rounds
-single_use
+threads single_use
 runner
 answering testing
 server
@@ -39,7 +39,7 @@ cli
 """
 LAYERS = [line.split() for line in ORDER.split("\n") if line]
 RANK = {name: (layer, place) for layer, names in enumerate(LAYERS) for place, name in enumerate(names)}
-CORE = [name for name in RANK if RANK[name] < RANK["single_use"]]
+CORE = [name for name in RANK if RANK[name] < RANK["threads"]]
 
 DEPENDENCIES = {
     "pydantic": {"pydantic", "pydantic_core", "annotated_types", "typing_extensions", "typing_inspection"},
@@ -59,7 +59,7 @@ for module in sys.argv[1:]:
 """
 
 
-def loaded_by(*modules: str) -> dict[str, set[str]]:
+def loaded_by(*modules: str, is_standard_too: bool = False) -> dict[str, set[str]]:
     """The packages each module brings into a fresh interpreter, beyond those before it and the standard library."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith("COVERAGE_PROCESS_")}
     environment["PYTHONPATH"] = str(ROOT.parent)
@@ -73,7 +73,7 @@ def loaded_by(*modules: str) -> dict[str, set[str]]:
     )
     assert done.returncode == 0, done.stderr
     lines = [line.split() for line in done.stdout.splitlines()]
-    return {module: {name for name in names if not _is_standard(name)} for module, *names in lines}
+    return {module: {name for name in names if is_standard_too or not _is_standard(name)} for module, *names in lines}
 
 
 def _is_standard(name: str) -> bool:
@@ -104,6 +104,14 @@ def test_the_sdk_is_imported_only_when_something_is_served(name):
     sdk = {"mcp", "mcp_types", "starlette", "uvicorn", "httpx", "httpx2"}
 
     assert loaded_by(f"mrtr_tools.{name}")[f"mrtr_tools.{name}"] & sdk == set()
+
+
+def test_what_a_first_answer_over_stdio_takes_brings_no_event_loop():
+    """asyncio takes as long as a third of pydantic, and nobody waits for anything yet."""
+    modules = ["mrtr_tools.server", "mrtr_tools.server.lean", "mrtr_tools.server.opening", "mrtr_tools.server.pipes"]
+    loaded = loaded_by(*modules, is_standard_too=True)
+
+    assert set().union(*loaded.values()) & {"asyncio", "anyio"} == set()
 
 
 # Read from the source

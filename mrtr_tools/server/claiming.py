@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import logging
 import os
-from typing import cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from mrtr_tools.errors import DefinitionError
-from mrtr_tools.single_use import ClaimStore, Ledger, MemoryClaims, SqliteClaims
 from mrtr_tools.state import StateSigner
 from mrtr_tools.tools import Toolbox
 
+if TYPE_CHECKING:
+    from mrtr_tools.single_use import ClaimStore, Ledger
+
 __all__ = ["Claims", "claims_at", "starting_ledger"]
 
-Claims = ClaimStore | str | os.PathLike[str]
+Claims: TypeAlias = "ClaimStore | str | os.PathLike[str]"
 """A store; a file for all processes of one machine; or ``redis://...`` for several machines."""
 
 _log = logging.getLogger("mrtr_tools")
@@ -44,6 +46,8 @@ def starting_ledger(
             f"{toolbox.name}: {', '.join(steps)} may run once in a call, so say where all processes of the server can "
             'see that it ran: claims="claims.sqlite3" on one machine, claims="redis://..." on several'
         )
+    from mrtr_tools.single_use import Ledger, MemoryClaims
+
     store = MemoryClaims() if claims is None else claims_at(claims)
     _log.info("%s: what is used once is claimed in %r", signer.audience, store)
     return Ledger(store, signer)
@@ -74,4 +78,6 @@ def claims_at(claims: Claims) -> ClaimStore:
         except ImportError as error:
             raise ImportError("claims in Redis need its package: pip install 'mrtr-tools[redis]'") from error
         return RedisClaims(claims)
+    from mrtr_tools.single_use import SqliteClaims
+
     return SqliteClaims(claims)

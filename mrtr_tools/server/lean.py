@@ -16,6 +16,8 @@ from pydantic_core import to_json
 from mrtr_tools.calls import Call, Channel, InputRequired, Reply
 from mrtr_tools.carriers import Carrier
 from mrtr_tools.errors import InvalidParams, RequestError
+from mrtr_tools.events import NeedInput
+from mrtr_tools.rounds import Round
 from mrtr_tools.server.envelope import (
     CALLED_BY,
     INTERNAL_ERROR,
@@ -117,6 +119,21 @@ class LeanServer:
             _log.exception("a request to %s could not be served", self._toolbox.name)
             return failed(request.id, Rejected(INTERNAL_ERROR, "Internal error"))
 
+    def at_once(self, request: Request) -> Answer | None:
+        """The answer to a request for which nothing has to run: what there is, or the first questions of a call.
+
+        It needs no event loop, and nothing that it would take to run something is imported for it. None leaves the
+        request to `answer`, as if nothing had been.
+        """
+        try:
+            check_version(check_meta(request)[PROTOCOL_VERSION])
+            params = self._checked(request)
+            if request.method in CALLED_BY:
+                return self._first_questions(request, params)
+            return Answer(200, self._tell(request, params))
+        except Exception:  # noqa: BLE001 - whatever it is, it will be there again
+            return None
+
     def _checked(self, request: Request) -> Mapping[str, JsonValue]:
         method, params = request.method, request.params or {}
         if method in METHODS and not fits(method, params):
@@ -145,19 +162,36 @@ class LeanServer:
                 in_headers = self._param_headers[target] = ParamHeaders(carrier.input_schema)
             if in_headers.annotated:
                 in_headers.check(cast("Json", params.get("arguments") or {}), headers)
-        call = Call.read(
-            params,
-            client=client_of(cast("Json", params["_meta"])),
-            principal=principal(),
-            method=method,
-            channel=channel,
-            anonymous_ok=self._service.anonymous_ok,
-        )
+        call = self._call_of(request, params, principal(), channel)
         reply = await self._service.answer(call)
         try:
             return self._written(request, call, carrier, reply)
         except ValueError:
             return self._written(request, call, carrier, not_shown(carrier))
+
+    def _first_questions(self, request: Request, params: Mapping[str, JsonValue]) -> Answer | None:
+        call = self._call_of(request, params, None, None)
+        if call.state is not None:
+            return None
+        machine = Round(self._toolbox, call)
+        event = machine.next_event()
+        if not isinstance(event, NeedInput):
+            return None
+        state = self._service.signer.dumps(machine.progress, call) if event.keep else None
+        asked = InputRequired(event.requests, state)
+        return Answer(200, self._written(request, call, machine.carrier, asked))
+
+    def _call_of(
+        self, request: Request, params: Mapping[str, JsonValue], principal: str | None, channel: Channel | None
+    ) -> Call:
+        return Call.read(
+            params,
+            client=client_of(cast("Json", params["_meta"])),
+            principal=principal,
+            method=request.method,
+            channel=channel,
+            anonymous_ok=self._service.anonymous_ok,
+        )
 
     def _written(self, request: Request, call: Call, carrier: Carrier, reply: Reply) -> bytes:
         result = unchecked_result(call, carrier, reply)

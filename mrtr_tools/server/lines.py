@@ -8,14 +8,15 @@ likes, and three bytes of JSON can stand for a hundred of memory.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from pydantic_core import from_json
 
-__all__ = ["Addressee", "Line", "addressee", "lines_of"]
+__all__ = ["CHUNK", "Addressee", "Line", "Lines", "addressee", "lines_of"]
 
+CHUNK: Final = 64 * 1024  # bytes that are read at a time
 EDGE: Final = 4096  # bytes
 
 _TEXT: Final = rb'"(?:[^"\\]|\\.)*+"'
@@ -25,8 +26,7 @@ _START: Final = re.compile(rb"\s*+{")
 _LAST: Final = re.compile(rb",(?:\s*+" + _TEXT + rb"\s*+:\s*+(?:" + _PLAIN + rb")\s*+(?:,|}\s*+\Z))++\Z", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """A line of a client.
 
     Attributes:
@@ -38,18 +38,57 @@ class Line:
     end: bytes = b""
 
 
-def lines_of(read: Callable[[], bytes], limit: int) -> Iterator[Line]:
-    """The lines of what `read` gives until it gives nothing. No more than `limit` bytes and a piece are held."""
-    text, end = bytearray(), b""
-    while piece := read():
+class Lines:
+    """Cuts bytes into lines as they come. No more than `limit` bytes and a piece are held of a line without end.
+
+    Args:
+        limit: bytes that a line may have.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._whole: deque[Line] = deque()
+        self._text, self._end = bytearray(), b""
+
+    def feed(self, piece: bytes) -> None:
+        """Take what was read."""
         *ended, rest = piece.split(b"\n")
         for part in ended:
-            end = _joined(text, end, part, limit)
-            yield Line(bytes(text), end)
-            text, end = bytearray(), b""
-        end = _joined(text, end, rest, limit)
-    if text:
-        yield Line(bytes(text), end)
+            self._join(part)
+            self._cut()
+        self._join(rest)
+
+    def finish(self) -> None:
+        """Take what was begun for a line: nothing else comes."""
+        if self._text:
+            self._cut()
+
+    def take(self) -> Line | None:
+        """The next line, or None until one is whole."""
+        return self._whole.popleft() if self._whole else None
+
+    def __bool__(self) -> bool:
+        """Whether there is one to take."""
+        return bool(self._whole)
+
+    def _join(self, part: bytes) -> None:
+        self._end = _joined(self._text, self._end, part, self._limit)
+
+    def _cut(self) -> None:
+        self._whole.append(Line(bytes(self._text), self._end))
+        self._text, self._end = bytearray(), b""
+
+
+def lines_of(read: Callable[[], bytes], limit: int) -> Iterator[Line]:
+    """The lines of what `read` gives until it gives nothing; see `Lines`."""
+    lines = Lines(limit)
+    while piece := read():
+        lines.feed(piece)
+        while line := lines.take():
+            yield line
+    lines.finish()
+    if line := lines.take():
+        yield line
 
 
 def _joined(text: bytearray, end: bytes, part: bytes, limit: int) -> bytes:
@@ -64,8 +103,7 @@ def _joined(text: bytearray, end: bytes, part: bytes, limit: int) -> bytes:
     return end
 
 
-@dataclass(frozen=True, slots=True)
-class Addressee:
+class Addressee(NamedTuple):
     """Who waits for what a line should have been.
 
     Attributes:

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
+import gc
 import ipaddress
 import logging
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Final, cast
-
-import anyio
 
 from mrtr_tools.errors import DefinitionError
 from mrtr_tools.keys import VARIABLE
 from mrtr_tools.server.claiming import Claims, starting_ledger
 from mrtr_tools.server.gate import App, Gate
-from mrtr_tools.server.handover import SdkApp
-from mrtr_tools.server.http import HttpEndpoint
 from mrtr_tools.server.lean import LeanServer
+from mrtr_tools.server.lines import CHUNK
 from mrtr_tools.server.load import MAX_CALLS, MAX_CALLS_EACH, Load
+from mrtr_tools.server.opening import read_opening
+from mrtr_tools.server.pipes import Pipes, claimed, write_all
 from mrtr_tools.server.service import ANYBODY, Service, check_principal
 from mrtr_tools.server.signing import TTL, Keys, KeysFile, starting_signer
-from mrtr_tools.server.stdio import serve_stdio
+from mrtr_tools.server.stdio import hand_over
 from mrtr_tools.tools import Toolbox
 
 if TYPE_CHECKING:
+    from mrtr_tools.server.http import HttpEndpoint
     from mrtr_tools.server.principals import Principal
 
 __all__ = ["MAX_REQUEST", "http_app", "run_http", "run_stdio"]
@@ -49,8 +51,11 @@ def run_stdio(
     max_age: float | None = None,
     claims: Claims | None = None,
     max_request: int = MAX_REQUEST,
+    lean: bool = True,
 ) -> None:
     """Serve one client over stdin and stdout until it closes stdin. What steps print goes to stderr.
+
+    Calls that are under way then have ten seconds to come to their end; after SIGTERM likewise.
 
     Args:
         toolbox: what to serve.
@@ -62,6 +67,7 @@ def run_stdio(
         claims: where it is kept that a step with ``single_use=True`` ran, see `http_app`; by default in memory where
             the key ends with this process.
         max_request: bytes that one line may have. A longer one is answered with an error.
+        lean: serve clients of 2026-07-28 without the MCP SDK, which is imported for older ones then; or not.
 
     Raises:
         DefinitionError: a step is of single use, there are keys that outlive the process, and no `claims`.
@@ -74,10 +80,37 @@ def run_stdio(
         toolbox, keys, keys_file=keys_file, audience=audience, ttl=ttl, max_age=max_age, make_key=True
     )
     ledger = starting_ledger(toolbox, signer, claims, ends_with_process=ends_with_process)
-    from mrtr_tools.server.alone import server_for
+    service = Service(toolbox, signer, ledger, anonymous_ok=True)
+    gc.freeze()  # what is there by now stays, and need not be looked at again and again
+    try:
+        with suppress(KeyboardInterrupt), claimed() as pipes:  # a person at a terminal stops it so
+            if lean:
+                _serve_stdio(service, pipes, max_request)
+            else:
+                hand_over(service, pipes, max_request)
+    finally:
+        gc.unfreeze()
 
-    with suppress(KeyboardInterrupt):  # a person at a terminal stops it so
-        anyio.run(serve_stdio, server_for(Service(toolbox, signer, ledger, anonymous_ok=True)), max_request)
+
+def _serve_stdio(service: Service, pipes: Pipes, limit: int) -> None:
+    """Serve a client by what it begins with, and import no more than that takes."""
+    lean = LeanServer(service)
+    write = partial(write_all, pipes.output)
+    try:
+        opening = read_opening(partial(os.read, pipes.input, CHUNK), write, limit)
+        answer = lean.at_once(opening.request) if opening is not None and opening.is_modern else None
+        if answer is not None:
+            write(answer.body + b"\n")
+    except OSError:  # the client has gone
+        return
+    if opening is None:
+        return
+    if not opening.is_modern:
+        hand_over(service, pipes, limit, opening.read)
+        return
+    from mrtr_tools.server.loop import serve_modern
+
+    serve_modern(lean, pipes, limit, opening.read if answer is None else opening.before + opening.behind)
 
 
 def run_http(
@@ -225,6 +258,9 @@ def http_app(
         TypeError: one text was given in place of a list, or `anonymous_ok` is neither True nor False.
         ValueError: `allowed_origins` lets in anybody, `principal` is none, or a number is not positive.
     """
+    from mrtr_tools.server.handover import SdkApp
+    from mrtr_tools.server.http import HttpEndpoint
+
     hosts = _listed("allowed_hosts", allowed_hosts, LOOPBACK_HOSTS)
     origins = _listed("allowed_origins", allowed_origins, LOOPBACK_ORIGINS if allowed_hosts is None else ())
     gate = Gate(hosts, origins, max_request)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from mrtr_tools.calls import Call, Reply
-from mrtr_tools.runner import handle_call
 from mrtr_tools.server.load import Load
-from mrtr_tools.single_use import Ledger
 from mrtr_tools.state import StateSigner
 from mrtr_tools.tools import Toolbox
+
+if TYPE_CHECKING:
+    from mrtr_tools.single_use import Ledger
 
 __all__ = ["ANYBODY", "Service", "check_principal"]
 
@@ -51,6 +52,8 @@ class Service:
         Raises:
             RequestError: the request cannot be served, or not now.
         """
+        from mrtr_tools.runner import handle_call  # with asyncio and anyio, which a first question does not need
+
         with self.load.call(call.principal):
             return await handle_call(self.toolbox, call, self.signer, ledger=self.ledger, is_busy=self.load.is_busy)
 

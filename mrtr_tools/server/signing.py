@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from typing import Final
 
 from mrtr_tools.keys import VARIABLE, InvalidKey, Key, generate_key, keys_from_environment, keys_from_file, read_keys
-from mrtr_tools.runner import require_seal
 from mrtr_tools.state import StateSigner
 from mrtr_tools.tools import Toolbox
 
@@ -85,6 +84,8 @@ def given_signer(toolbox: Toolbox, signer: StateSigner) -> StateSigner:
     Raises:
         DefinitionError: the toolbox carries secrets, and the signer does not seal.
     """
+    from mrtr_tools.runner import require_seal
+
     os.environ.pop(VARIABLE, None)
     require_seal(toolbox, signer)
     _tell(signer, "of the signer that was given")

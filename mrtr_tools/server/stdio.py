@@ -1,60 +1,81 @@
-"""An SDK server over stdin and stdout, with a limit on what one line may hold."""
+"""An SDK server over stdin and stdout, with a limit on what one line may hold, for clients of every revision."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Generator
-from contextlib import contextmanager, suppress
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import partial
+from io import TextIOWrapper
 from threading import Thread
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, cast
 
-import anyio
-from anyio.from_thread import BlockingPortal
-from anyio.streams.memory import MemoryObjectReceiveStream
 from pydantic import JsonValue, ValidationError
 from pydantic_core import from_json, to_json
 
-from mrtr_tools.server.lines import Line, addressee, lines_of
+from mrtr_tools.server.envelope import INVALID_REQUEST, PARSE_ERROR
+from mrtr_tools.server.lines import CHUNK, Line, addressee, lines_of
+from mrtr_tools.server.pipes import Pipes
+from mrtr_tools.server.service import Service
 
 if TYPE_CHECKING:
+    import anyio
+    from anyio.streams.memory import MemoryObjectReceiveStream
     from mcp.server import Server
 
-__all__ = ["INVALID_REQUEST", "Messages", "serve_lines", "serve_stdio"]
-
-PARSE_ERROR: Final = -32700
-INVALID_REQUEST: Final = -32600
-CHUNK: Final = 64 * 1024  # bytes
+__all__ = ["INVALID_REQUEST", "Messages", "hand_over", "serve_lines", "serve_stdio"]
 
 
-async def serve_stdio(server: Server[Any], limit: int) -> None:
-    """Serve one client until it closes stdin.
+def hand_over(service: Service, pipes: Pipes, limit: int, read: bytes = b"") -> None:
+    """Leave a client to the SDK, which is imported now.
 
-    While serving, stdout is stderr and stdin is empty for everything else in this process, so that a `print` in a step
-    does not get between the messages. The wire is UTF-8 whatever the platform says.
+    Args:
+        service: what to serve.
+        pipes: lead to the client.
+        limit: bytes that a line may have.
+        read: what has been read from the client already.
+    """
+    import anyio
+
+    from mrtr_tools.server.alone import server_for
+
+    try:
+        anyio.run(serve_stdio, server_for(service), pipes, limit, read)
+    except* (BrokenPipeError, ConnectionResetError):  # the client reads no more
+        pass
+
+
+async def serve_stdio(server: Server[Any], pipes: Pipes, limit: int, read: bytes = b"") -> None:
+    """Serve one client until it closes stdin. The wire is UTF-8 whatever the platform says.
 
     Args:
         server: the SDK's server.
+        pipes: lead to the client.
         limit: bytes that a line may have. A longer one is answered with an error, and the next one is read.
+        read: what has been read from the client already.
     """
+    import anyio
+    from anyio.from_thread import BlockingPortal
+
+    pieces = [read] if read else []
     giving, taking = anyio.create_memory_object_stream[Line]()
-    with _wire_input() as wire:
-        async with BlockingPortal() as portal, giving, taking:
+    async with BlockingPortal() as portal, giving, taking:
 
-            def read() -> None:
-                with suppress(Exception):  # the server has ended, and nobody takes lines any more
-                    for line in lines_of(partial(os.read, wire, CHUNK), limit):
-                        portal.call(giving.send, line)
-                    portal.call(giving.aclose)
+        def pump() -> None:
+            with suppress(Exception):  # the server has ended, and nobody takes lines any more
+                for line in lines_of(lambda: pieces.pop() if pieces else os.read(pipes.input, CHUNK), limit):
+                    portal.call(giving.send, line)
+                portal.call(giving.aclose)
 
-            # A thread of our own and a daemon: nothing can wake it while it waits for a line, so the end of the process
-            # must not wait for it.
-            Thread(target=read, name="mrtr_tools stdin", daemon=True).start()
-            await serve_lines(server, taking, limit)
+        # A thread of our own and a daemon: nothing can wake it while it waits for a line, so the end of the process
+        # must not wait for it.
+        Thread(target=pump, name="mrtr_tools stdin", daemon=True).start()
+        out = TextIOWrapper(os.fdopen(pipes.output, "wb", closefd=False), encoding="utf-8", newline="\n")
+        await serve_lines(server, taking, limit, anyio.wrap_file(out))
 
 
 async def serve_lines(
-    server: Server[Any], lines: MemoryObjectReceiveStream[Line], limit: int, out: anyio.AsyncFile[str] | None = None
+    server: Server[Any], lines: MemoryObjectReceiveStream[Line], limit: int, out: anyio.AsyncFile[str]
 ) -> None:
     """Serve one client until there are no more lines.
 
@@ -62,8 +83,9 @@ async def serve_lines(
         server: the SDK's server.
         lines: what the client writes.
         limit: bytes that a line may have.
-        out: where answers go; by default stdout, which meanwhile is stderr for everything else.
+        out: where answers go.
     """
+    import anyio
     from mcp.server.stdio import stdio_server
     from mcp.shared.message import SessionMessage
     from mcp_types import jsonrpc_message_adapter
@@ -76,22 +98,6 @@ async def serve_lines(
     messages = cast("anyio.AsyncFile[str]", Messages(lines, limit, check, refuse))  # the SDK only iterates over it
     async with stdio_server(stdin=messages, stdout=out) as (reading, writing):
         await server.run(reading, writing, server.create_initialization_options())
-
-
-@contextmanager
-def _wire_input() -> Generator[int]:
-    """A private copy of stdin, which meanwhile is empty: a step, or a program that it starts, must not eat messages.
-
-    The copy is never closed. The thread that may be waiting in it must not wake up in another file of the same number.
-    """
-    wire = os.dup(0)
-    empty = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(empty, 0)
-    os.close(empty)
-    try:
-        yield wire
-    finally:
-        os.dup2(wire, 0)
 
 
 class Messages:

@@ -42,9 +42,9 @@ class Wire:
 
 
 @contextmanager
-def served(module: str = TALKER, **more: str) -> Iterator[Wire]:
+def served(module: str = TALKER, *, transport: str = "stdio", **more: str) -> Iterator[Wire]:
     """A server of a module's toolbox; it must end by itself when stdin does."""
-    command = [sys.executable, processes.SERVE, "stdio", module]
+    command = [sys.executable, processes.SERVE, transport, module]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, env=processes.environment(more), stdin=pipe, stdout=pipe) as process:
         watchdog = threading.Timer(60, process.kill)  # then `receive` finds nothing, and the test fails

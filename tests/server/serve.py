@@ -1,6 +1,7 @@
-"""Serve the toolbox of a module: ``python serve.py stdio|http MODULE[:NAME]``, NAME being ``toolbox`` unless given.
+"""Serve the toolbox of a module: ``python serve.py stdio|sdk|http MODULE[:NAME]``, NAME being ``toolbox`` unless given.
 
-`KEYS_FILE` may name a file of keys, `CLAIMS` a place for claims; `GRACE` is how many seconds calls may take at the end.
+sdk is stdio, but all by the SDK. `KEYS_FILE` may name a file of keys, `CLAIMS` a place for claims; `GRACE` is how many
+seconds calls may take at the end.
 """
 
 import importlib
@@ -14,8 +15,8 @@ if __name__ == "__main__":
     module, _, name = place.partition(":")
     toolbox = getattr(importlib.import_module(module), name or "toolbox")
     keys_file = os.environ.get("KEYS_FILE")
-    if transport == "stdio":
-        run_stdio(toolbox, keys_file=keys_file)
+    if transport != "http":
+        run_stdio(toolbox, keys_file=keys_file, lean=transport == "stdio")
     else:
         claims, grace = os.environ.get("CLAIMS"), float(os.environ.get("GRACE", "10"))
         run_http(toolbox, keys_file=keys_file, port=0, claims=claims, anonymous_ok=claims is not None, grace=grace)

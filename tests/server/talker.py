@@ -3,8 +3,10 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import anyio
+from anyio import from_thread
 
 from mrtr_tools import Toolbox, needs_input
 
@@ -47,6 +49,24 @@ def name_of_a_file() -> dict:
 def environment() -> str:
     """What a child process would find."""
     return str([name for name in os.environ if name.startswith("MRTR")])
+
+
+@toolbox.tool
+def read_file(path: str) -> str:
+    """In a thread; of a named pipe it waits for somebody to write into it."""
+    from_thread.run_sync(begun.set)
+    return Path(path).read_text()
+
+
+@toolbox.tool
+def has_sdk() -> str:
+    return str("mcp" in sys.modules)
+
+
+@toolbox.tool
+def print_late() -> str:
+    print("what is not flushed")
+    return "printed"
 
 
 @toolbox.tool

@@ -207,6 +207,70 @@ async def test_a_state_goes_with_the_one_who_calls():
     assert (await ask(server, "tools/call", more=alice, **params))["result"]["isError"] is False
 
 
+# At once
+
+
+def at_once(server: LeanServer, method: str, **params: Any) -> Any:
+    answer = server.at_once(Request(1, method, {"_meta": envelope(), **params}))
+    return answer and {"status": answer.status, **json.loads(answer.body)}
+
+
+async def test_what_there_is_and_first_questions_are_told_at_once_as_they_are_otherwise():
+    server = lean()
+    for method in ("server/discover", "tools/list", "resources/templates/list"):
+        assert at_once(server, method) == await ask(server, method)
+    asked, other = at_once(server, "tools/call", name="greet"), await ask(server, "tools/call", name="greet")
+
+    assert asked["result"].pop("requestState") != other["result"].pop("requestState")
+    assert asked == other
+
+
+async def test_questions_that_are_told_at_once_can_be_answered():
+    server = lean()
+    state = at_once(server, "tools/call", name="greet")["result"]["requestState"]
+    done = await ask(server, "tools/call", name="greet", inputResponses={"who": accept(who="Ada")}, requestState=state)
+
+    assert done["result"]["structuredContent"] == {"result": "Hello Ada"}
+
+
+async def test_what_something_has_to_run_for_is_left_and_nothing_has_run():
+    toolbox, ran = desk(), list[str]()
+
+    @toolbox.tool
+    def count() -> int:
+        ran.append("count")
+        return len(ran)
+
+    @toolbox.tool
+    @needs_input(who=lambda: ran.append("maker"))
+    def made(who: None) -> str:
+        return "made"
+
+    server = lean(toolbox)
+    state = at_once(server, "tools/call", name="greet")["result"]["requestState"]
+    for params in ({"name": "count"}, {"name": "made"}, {"name": "greet", "requestState": state}):
+        assert at_once(server, "tools/call", **params) is None
+    assert ran == []
+
+
+async def test_what_is_wrong_is_left_for_an_answer_that_says_so(caplog):
+    server = lean()
+    wrong: list[Any] = [
+        ("tools/call", {"name": "nobody"}),
+        ("tools/call", {"name": "greet", "requestState": 7}),
+        ("tools/call", {"name": "greet", "_meta": envelope({})}),
+        ("tools/call", {"name": 7}),
+        ("prompts/list", {}),
+        ("tools/list", {"_meta": {}}),
+    ]
+
+    assert [at_once(server, method, **params) for method, params in wrong] == [None] * len(wrong)
+    assert caplog.text == ""
+
+
+# Beside others
+
+
 async def test_beside_another_server_it_serves_what_is_in_the_toolbox():
     alone, beside = lean(), lean(alone=False)
     ours: list[Any] = [("tools/call", {"name": "greet"}), ("resources/read", {"uri": "memo://x"})]
