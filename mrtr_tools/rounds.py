@@ -16,8 +16,8 @@ A driver that has too much to do may call `round.hand_back()` after a step went 
 `HandBack`, where that is allowed.
 
 What runs once (`single_use=True`) is claimed by the driver before it goes on: the round where `round.claim` is set, a
-step where `RunStep.claim` is. Whoever claims it keeps `round.outcome()`, or of a step that `round.asks_again` nothing,
-and whoever comes second does nothing and reports with `round.restore(outcome)`, of a round with `round.replay`.
+step where `RunStep.claim` is. Whoever claims it keeps `round.outcome()`, but gives a step back when `round.asks_again`.
+Whoever comes second does nothing and reports with `round.restore(outcome)`, or for a round with `round.replay`.
 
 What happens next follows from `progress` alone: take the current step; walk its groups from top to bottom; the first
 group that is not settled runs its functions and asks its questions; when all are settled the step's body runs; what it
