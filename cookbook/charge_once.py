@@ -5,10 +5,10 @@
 A service that takes an idempotency key does the same thing once per key, however often it hears of it.
 `ctx.idempotency_key` names this run of this step: it is the same when the same round is sent again, to any machine, and
 when a process dies inside the step, and another one for the next call. So give it on, and try again with the same one.
-Leave the service's own key checks to the service: here `charge` forgets the answer on purpose, as networks do.
+A client that goes back and answers otherwise has the same key too, and a service that compares refuses what differs.
 
-Two answers to the same question share the key as well: a service then refuses the second, which has another amount.
-For a service without such keys, see `use_once.py`.
+Here `charge` stands for such a service, and loses an answer on purpose, as networks do. For one without keys, see
+`use_once.py`.
 """
 
 from mrtr_tools import Context, Toolbox, ToolError, confirm, needs_input

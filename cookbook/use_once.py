@@ -4,9 +4,10 @@
     mrtr-tools run cookbook/use_once.py --http --keys-file keys --claims claims.sqlite3 --anonymous-ok
 
 `single_use=True` claims the effect before the step runs. The same round sent again gets the reply that was made; sent
-again with another answer it gets an error; sent while the step runs it is told to try again. All processes of a server
-must see the same claims: a file on one machine, ``--claims redis://...`` on several. On a step of its own, only that
-step is claimed; on a tool, as here, every round of the call is, so that nobody can go back and choose otherwise.
+again with another answer it gets an error; sent while the step runs it is told to try again. A new call is another one:
+here it takes the next voucher of its kind. All processes of a server must see the same claims: a file on one machine,
+``--claims redis://...`` on several. On a step of its own, only that step is claimed; on a tool, as here, every round of
+the call is, so that nobody can go back and choose otherwise.
 
 A process that ends inside the step leaves its claim behind: nobody knows how far it came, so nobody runs it again,
 unless you say ``on_crash="rerun"`` because what it calls takes each `ctx.idempotency_key` once (see `charge_once.py`).
@@ -19,7 +20,7 @@ toolbox = Toolbox("vouchers")
 
 
 @toolbox.tool(single_use=True)
-@needs_input(ok=confirm("Redeem {code}? It can be used once."))
+@needs_input(ok=confirm("Redeem {code} now?"))
 def redeem_voucher(code: str, ctx: Context) -> str:
     """Redeem a voucher."""
     if not vouchers.get(code):

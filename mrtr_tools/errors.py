@@ -90,7 +90,7 @@ class AlreadyDone(InvalidParams):
     """What may happen once in this call has happened, or may have (-32602).
 
     `data.reason` is ``used`` when it was done with other answers, and ``unfinished`` when whoever did it ended inside
-    it, so that nobody knows how far it came.
+    it, so that nobody knows how far it came, or when what it left cannot be read.
     """
 
     def __init__(self, reason: str) -> None:

@@ -18,8 +18,8 @@ from mrtr_tools.values import NotCarriable
 __all__ = ["Outcome", "outcome_of", "restored"]
 
 Outcome = dict[str, JsonValue]
-"""``{"done": value}``, ``{"error": text}``, ``{"progress": ...}`` after a `then`, and after a round that asks
-``{"progress": ..., "asked": {...}}`` with the questions by wire key."""
+"""``{"done": value}``; ``{"error": text}``; ``{"progress": ...}`` after a `then`, or of a round that was cut short; and
+after a round that asks or hands back ``{"progress": ..., "asked": {...}}``, with the questions by wire key."""
 
 NOT_KEPT: Final = "This was done before, and what came of it cannot be told again."
 

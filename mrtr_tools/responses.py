@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final, Literal, cast
 
 from pydantic import JsonValue
@@ -18,15 +18,16 @@ from mrtr_tools.templates import shown
 
 __all__ = [
     "around",
+    "ask_again",
     "drop_question",
     "forget",
     "open_key",
     "read_responses",
-    "reason",
     "refuse",
     "settle",
-    "settled_path",
     "take",
+    "why",
+    "withdraw",
     "withdraw_yeses",
 ]
 
@@ -81,6 +82,12 @@ def drop_question(progress: Progress, key: str) -> None:
         progress.why.pop(path, None)
 
 
+def withdraw(progress: Progress, still: Collection[str] = ()) -> None:
+    """Withdraw the questions that are out, but for these keys."""
+    for key in [key for key in progress.open if key not in still]:
+        drop_question(progress, key)
+
+
 def take(progress: Progress, item: Input, question: Question, pin: str, response: JsonValue) -> None:
     """Take a response to a question, or note why it is no answer.
 
@@ -120,6 +127,35 @@ def refuse(progress: Progress, item: Input, pin: str, action: Literal["decline",
     progress.why.pop(item.path, None)
 
 
+def ask_again(progress: Progress, step: Step, name: str, reason: str, *, inside: str, skipped: set[str]) -> bool:
+    """Ask for a settled input again.
+
+    Args:
+        progress: holds the answers.
+        step: the current step.
+        name: the input, as whoever asks again knows it.
+        reason: why, for the person who is asked.
+        inside: as for `forget`.
+        skipped: paths of inputs that were not asked for.
+
+    Returns:
+        False, and nothing done, where there is no such input.
+    """
+    path = _settled_path(progress, step, name, inside)
+    if path is None or skipped & around(path):
+        return False
+    forget(progress, step, path, inside)
+    progress.why[path] = _shown(reason)
+    return True
+
+
+def why(progress: Progress, path: str) -> str | None:
+    """Why an input is asked again, or the one whose function needs it."""
+    while path and path not in progress.why:
+        path = path.rpartition(".")[0]
+    return progress.why.get(path)
+
+
 def forget(progress: Progress, step: Step, path: str, inside: str) -> None:
     """Unsettle an input of the current step, and whatever was asked, made or said yes to because of it.
 
@@ -148,18 +184,18 @@ def withdraw_yeses(progress: Progress, inputs: Iterable[Input], *, inner: bool) 
                 progress.slots.pop(each, None)
 
 
-def settled_path(progress: Progress, step: Step, name: str, inside: str) -> str | None:
+def around(path: str) -> set[str]:
+    """A path and those around it: ``a.b.c`` is in ``a.b`` and in ``a``."""
+    return {path, *(path[:end] for end, letter in enumerate(path) if letter == ".")}
+
+
+def _settled_path(progress: Progress, step: Step, name: str, inside: str) -> str | None:
     """The settled input that a name means: one of the function at `inside`, or of those around it; else None."""
     path = f"{inside}.{name}" if inside else name
     if path in step.inputs:
         settled = {*progress.slots, *progress.carried, *progress.same}
         return path if around(path) & settled else None
-    return settled_path(progress, step, name, inside.rpartition(".")[0]) if inside else None
-
-
-def around(path: str) -> set[str]:
-    """A path and those around it: ``a.b.c`` is in ``a.b`` and in ``a``."""
-    return {path, *(path[:end] for end, letter in enumerate(path) if letter == ".")}
+    return _settled_path(progress, step, name, inside.rpartition(".")[0]) if inside else None
 
 
 def _forget(progress: Progress, owner: Step, path: str, *, inner: bool, beside: bool) -> None:
@@ -188,14 +224,13 @@ def _drop(progress: Progress, path: str, *, inner: bool) -> None:
         drop_question(progress, key)
 
 
-def reason(text: str) -> str:
-    """A reason for asking again, made fit to be shown."""
-    return shown(text, MAX_REASON)
+def _shown(reason: str) -> str:
+    return shown(reason, MAX_REASON)
 
 
-def _note_misfit(progress: Progress, item: Input, why: str) -> None:
+def _note_misfit(progress: Progress, item: Input, reason: str) -> None:
     misfits = progress.misfits.get(item.path, 0) + 1
     if misfits > MAX_MISFITS:
-        raise ToolError(f"No usable answer for {item.path!r} after {misfits} tries. {reason(why)}")
+        raise ToolError(f"No usable answer for {item.path!r} after {misfits} tries. {_shown(reason)}")
     progress.misfits[item.path] = misfits
-    progress.why[item.path] = reason(why)
+    progress.why[item.path] = _shown(reason)

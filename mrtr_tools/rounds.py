@@ -16,8 +16,8 @@ A driver that has too much to do may call `round.hand_back()` after a step went 
 `HandBack`, where that is allowed.
 
 What runs once (`single_use=True`) is claimed by the driver before it goes on: the round where `round.claim` is set, a
-step where `RunStep.claim` is. Whoever claims it keeps `round.outcome()`, or of a step that `round.asks_again` nothing,
-and whoever comes second does nothing and reports with `round.restore(outcome)`, of a round with `round.replay`.
+step where `RunStep.claim` is. Whoever claims it keeps `round.outcome()`, but gives a step back when `round.asks_again`.
+Whoever comes second does nothing and reports with `round.restore(outcome)`, or for a round with `round.replay`.
 
 What happens next follows from `progress` alone: take the current step; walk its groups from top to bottom; the first
 group that is not settled runs its functions and asks its questions; when all are settled the step's body runs; what it
@@ -52,7 +52,7 @@ The promises:
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final, cast
 
@@ -62,31 +62,24 @@ from mrtr_tools import responses
 from mrtr_tools.arguments import Given
 from mrtr_tools.calls import Call
 from mrtr_tools.context import Context
+from mrtr_tools.endings import ask, hand_back, may_hand_back
 from mrtr_tools.errors import InvalidArguments, InvalidParams, InvalidState, MissingCapability, RequestError, ToolError
-from mrtr_tools.events import Event, Finished, HandBack, NeedInput, RunStep, alone, tool_error, unexpected
+from mrtr_tools.events import Event, Finished, RunStep, alone, tool_error, unexpected
 from mrtr_tools.input_requests import Source
 from mrtr_tools.inputs import Input
 from mrtr_tools.marks import AskAgain, Refused, Then, holds_then, name_of
 from mrtr_tools.once import Claim, Once, claim_rest, claim_round, claim_step
 from mrtr_tools.outcomes import Outcome, outcome_of, restored
 from mrtr_tools.progress import Open, Progress
-from mrtr_tools.questions import Question
 from mrtr_tools.resuming import going_on, resume
 from mrtr_tools.steps import Step
 from mrtr_tools.tools import Toolbox
 from mrtr_tools.upgrades import Unfit, values_before_inputs
-from mrtr_tools.walk import Ask, Walk
+from mrtr_tools.walk import Walk
 
 __all__ = ["Round"]
 
-TOLD_ANEW: Final[Mapping[str, str]] = {
-    "": "",
-    "expired": "This was open for too long; please answer again.",
-    "no_longer_fits": "This has changed in the meantime; please answer again.",
-}
 MAX_FUNCTIONS: Final = 1000
-MAX_MOVES: Final = 3
-MAX_MOVES_IN_A_ROW: Final = 2
 NOTHING_GIVEN: Final = Given({}, (), "", {})
 
 
@@ -253,14 +246,14 @@ class Round:
         if first is not None:
             return self._run(first.maker, first.values, first.pin)
         if walk.asks:
-            return self._ask(walk.asks)
+            return ask(self.progress, self.carrier, self.call, step.name, walk.asks, anew=self.anew)
         return self._run(step, values) if step.once is None else self._run_once(step, step.once, values)
 
     def _run_once(self, step: Step, once: Once, values: Mapping[str, object]) -> Event:
         if not (self.call.principal or self.call.anonymous_ok):
             raise ToolError("This cannot be done for somebody whom this server does not know.")
         if not self.progress.born:  # the same request may come again as another call, and nobody could tell
-            return self._move()
+            return hand_back(self.progress, self.carrier, step.name)
         return replace(self._run(step, values), claim=claim_step(self.progress, once, self.call, self.carrier.ttl))
 
     def hand_back(self) -> bool:
@@ -270,23 +263,10 @@ class Round:
             Whether it does. It does not when it was moved 2 times in a row, or 3 times in all, or when a question could
             not be asked any more.
         """
-        progress = self.progress
-        is_free = progress.moves < MAX_MOVES and progress.moves_in_a_row < MAX_MOVES_IN_A_ROW
-        if self._went and is_free and progress.rounds + 1 < self.carrier.max_rounds:
-            self._event = self._move()
+        if self._went and may_hand_back(self.progress, self.carrier):
+            self._event = hand_back(self.progress, self.carrier, self.step.name)
             return True
         return False
-
-    def _move(self) -> HandBack:
-        self._count_round()
-        self.progress.moves += 1
-        self.progress.moves_in_a_row += 1
-        return HandBack()
-
-    def _count_round(self) -> None:
-        if self.progress.rounds >= self.carrier.max_rounds:
-            raise ToolError(f"The call asked {self.progress.rounds} times without an end, at {self.step.name!r}.")
-        self.progress.rounds += 1
 
     def _run(self, step: Step, values: Mapping[str, object], pin: str = "") -> RunStep:
         self._functions += 1
@@ -311,32 +291,6 @@ class Round:
             lifespan=self.call.lifespan,
             channel=self.call.channel,
         )
-
-    def _ask(self, asks: Sequence[Ask]) -> NeedInput:
-        nothing_to_keep = self.carrier.cold_answers and self.call.state is None and self.progress.is_bare
-        self._count_round()
-        self.progress.moves_in_a_row = 0
-        opened: dict[str, Open] = {}
-        requests: dict[str, Mapping[str, JsonValue]] = {}
-        for ask in asks:
-            question, key = cast("Question", ask.question), responses.open_key(self.progress, ask.item.path)
-            opened[key] = Open(ask.item.path, ask.pin, None if ask.item.maker is None else question.to_json())
-            why = self._why(ask.item.path) or (TOLD_ANEW[self.anew] if question.kind != "sample" else "")
-            requests[key] = question.request(why)
-        self._withdraw(opened)
-        self.progress.open = opened
-        return NeedInput(requests, keep=not nothing_to_keep)
-
-    def _withdraw(self, still: Collection[str]) -> None:
-        """Take back the questions that are out, but for these keys."""
-        for key in [key for key in self.progress.open if key not in still]:
-            responses.drop_question(self.progress, key)
-
-    def _why(self, path: str) -> str | None:
-        """Why an input is asked again, or the one whose function needs it."""
-        while path and path not in self.progress.why:
-            path = path.rpartition(".")[0]
-        return self.progress.why.get(path)
 
     # What a function did
 
@@ -384,7 +338,7 @@ class Round:
         self.progress.step, self.progress.formerly = step.name, ""
         self.progress.carried = {name: value for name, value in going.carried.items() if name not in same}
         self.progress.same = same
-        self._withdraw(())
+        responses.withdraw(self.progress)
         self.progress.slots, self.progress.why, self.progress.misfits = {}, {}, {}
         self._responses, self._cold = {}, False
         self._went = True
@@ -392,12 +346,9 @@ class Round:
     def _ask_again(self, step: Step, reasons: Mapping[str, str]) -> None:
         inside = "" if step is self.step else step.name
         for name, why in reasons.items():
-            path = responses.settled_path(self.progress, self.step, name, inside)
-            if path is None or self._skipped & responses.around(path):
+            if not responses.ask_again(self.progress, self.step, name, why, inside=inside, skipped=self._skipped):
                 asked = ", ".join(each for each in self.step.inputs if each not in self._skipped) or "nothing"
                 raise TypeError(f"AskAgain({name}=...): {step.signature.where} asked for no {name!r}, but for {asked}")
-            responses.forget(self.progress, self.step, path, inside)
-            self.progress.why[path] = responses.reason(why)
         self.progress.n += 1
         self.asks_again = True
 

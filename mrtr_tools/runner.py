@@ -9,7 +9,7 @@ import logging
 import types
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from anyio import CancelScope, get_cancelled_exc_class
 
@@ -17,7 +17,7 @@ from mrtr_tools.calls import Call, Complete, InputRequired, Reply
 from mrtr_tools.errors import Busy, DefinitionError, InvalidState, RequestError, ToolError
 from mrtr_tools.events import FAILED, Event, Finished, HandBack, NeedInput, RunStep
 from mrtr_tools.marks import Then, watched
-from mrtr_tools.once import Claim
+from mrtr_tools.once import Claim, Once
 from mrtr_tools.outcomes import Outcome
 from mrtr_tools.rounds import Round
 from mrtr_tools.single_use.ledger import Ledger
@@ -76,7 +76,7 @@ async def handle_call(
     if machine.anew:
         _log.info("%s begins anew: %s: %s (%s)", call.target, machine.anew, machine.because, describe(call.state))
     driver = _Driver(machine, observer, _nowhere if ledger is None else ledger.once, is_busy)
-    event = await driver.play_once()
+    event = await (driver.play() if machine.claim is None else driver.play_once())
     if isinstance(event, Finished):
         return event.reply
     asked = event if isinstance(event, NeedInput) else NeedInput({})
@@ -130,7 +130,7 @@ async def _nowhere(*_: object) -> Outcome | None:
     raise Busy("unavailable")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Driver:
     """Does what a round says."""
 
@@ -140,10 +140,8 @@ class _Driver:
     is_busy: Callable[[], bool] | None
 
     async def play_once(self) -> NeedInput | HandBack | Finished:
-        """`play`; a round of a tool of single use only as far as it was not played before."""
-        machine, held = self.machine, self.machine.carrier.step.once
-        if held is None:
-            return await self.play()
+        """`play` a round of a tool of single use, as far as it was not played before."""
+        machine, held = self.machine, cast("Once", self.machine.carrier.step.once)
         refused: list[RequestError] = []
 
         async def act() -> Outcome | None:
@@ -182,24 +180,21 @@ class _Driver:
     async def _to_the_end(self) -> NeedInput | HandBack | Finished:
         machine = self.machine
         while isinstance(event := machine.next_event(), RunStep):
-            await self._do(event)
+            await (self._run(event) if event.claim is None else self._run_once(event, event.claim))
             if self.is_busy is not None and self.is_busy():
                 machine.hand_back()
         return event
 
-    async def _do(self, event: RunStep) -> None:
-        held = event.step.once
-        if event.claim is None or held is None:
-            await self._run(event)
-            return
+    async def _run_once(self, event: RunStep, claim: Claim) -> None:
+        machine, held = self.machine, cast("Once", event.step.once)
 
         async def act() -> Outcome | None:
             await self._run(event)
-            return None if self.machine.asks_again else self.machine.outcome(held)
+            return None if machine.asks_again else machine.outcome(held)
 
-        outcome = await self.once(event.claim, act)
+        outcome = await self.once(claim, act)
         if outcome is not None:
-            self.machine.restore(outcome, held)
+            machine.restore(outcome, held)
 
     async def _run(self, event: RunStep) -> None:
         self._tell(event)

@@ -320,11 +320,12 @@ class Toolbox:
                 upgrade is rolled out, also the name that it will have. For a step of single use older names alone, the
                 oldest first, for its claims go by that.
             carry_secrets: as for `tool`.
-            single_use: run it once for each time that a call comes to it by `then`, whatever its client sends again:
-                a repeat with the same values and answers gets what the step left, one that comes while it runs an
-                error that says to try again, and one with others an error. `AskAgain` gives it free. It is not
-                cancelled when its client goes away. What it returns must be annotated, for it is kept, sealed, as long
-                as the call can last.
+            single_use: run it once for each time that a call comes to it by `then`, whatever its client sends again.
+                The same request, or another one with the same values and answers, gets what the step left; one that
+                comes while it runs an error that says to try again; one with others an error. `AskAgain` gives it
+                free. It is not cancelled when its client goes away. What it returns must be annotated and come back
+                from JSON as it is, for it is kept, sealed, as long as the call can last. A call that comes to it in its
+                first request is handed back once, without a question: before, there is nothing to tell a repeat by.
             on_crash: when its process ends inside it: ``"refuse"`` (at most once: nobody knows whether it acted, and
                 the call is over) or ``"rerun"`` (at least once, with the same idempotency key).
 

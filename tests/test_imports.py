@@ -30,7 +30,7 @@ steps
 content arguments results carriers registry tools
 responses
 sealing state
-events outcomes upgrades walk resuming rounds
+events outcomes upgrades walk endings resuming rounds
 threads single_use
 runner
 answering testing

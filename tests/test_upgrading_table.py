@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mrtr_tools.rounds import TOLD_ANEW
+from mrtr_tools.endings import TOLD_ANEW
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "cookbook" / "UPGRADING.md").read_text()

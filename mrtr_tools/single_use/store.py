@@ -11,7 +11,7 @@ class ClaimStore(Protocol):
     """Keeps small texts under names, for all processes that serve the same calls.
 
     Each method is one atomic step for all of them, and what it did is durable when it returns: a store that forgets
-    lets an effect happen twice. A method that cannot do its work raises, within seconds; the call is then refused.
+    lets an effect happen twice. A method that cannot do its work, or cannot tell whether it did, raises within seconds.
     """
 
     async def add(self, name: str, value: bytes, keep: float) -> bytes | None:

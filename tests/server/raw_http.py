@@ -55,13 +55,19 @@ def envelope(capabilities: Mapping[str, Any] = FORMS, **more: Any) -> dict[str, 
     }
 
 
-def send(url: str, body: bytes | str, headers: Mapping[str, str]) -> Answer:
-    """POST a body as it is."""
+def posted(url: str, body: bytes | str, headers: Mapping[str, str]) -> HTTPConnection:
+    """POST a body as it is, and do not wait for an answer."""
     there = urlsplit(url)
     assert there.hostname
     connection = HTTPConnection(there.hostname, there.port, timeout=SECONDS)
+    connection.request("POST", there.path, body.encode() if isinstance(body, str) else body, dict(headers))
+    return connection
+
+
+def send(url: str, body: bytes | str, headers: Mapping[str, str]) -> Answer:
+    """POST a body as it is."""
+    connection = posted(url, body, headers)
     try:
-        connection.request("POST", there.path, body.encode() if isinstance(body, str) else body, dict(headers))
         response = connection.getresponse()
         fields = {name.lower(): value for name, value in response.getheaders()}
         return Answer(response.status, fields, response.read().decode())

@@ -363,9 +363,9 @@ class Tokens:
 AUTH = AuthSettings(issuer_url=AnyHttpUrl("https://id.example"), resource_server_url=None, required_scopes=[])
 
 
-def authenticated(**options: Any) -> Any:
+def authenticated(toolbox: Toolbox | None = None, **options: Any) -> Any:
     server = server_of_an_author(auth=AUTH, token_verifier=Tokens())
-    attach(desk(), server, keys=[generate_key()], **options)
+    attach(toolbox or desk(), server, keys=[generate_key()], **options)
     return server.streamable_http_app()
 
 
@@ -396,6 +396,58 @@ def test_a_token_without_subject_is_refused_unless_the_server_says_otherwise(cap
     assert refused.error == {"code": -32603, "message": "The access token does not say who is calling"}
     assert 'principal="client"' in caplog.text
     assert taken.result["resultType"] == "input_required"
+
+
+def drawer(ran: list[str]) -> Toolbox:
+    """A tool that asks nothing, and may run once in a call."""
+    toolbox = Toolbox("drawer")
+
+    @toolbox.tool(single_use=True)
+    def greet() -> str:
+        ran.append("greet")
+        return "Hello once"
+
+    return toolbox
+
+
+def test_what_is_used_once_is_used_by_the_person_it_is_for(tmp_path):
+    ran: list[str] = []
+    with serving(authenticated(drawer(ran), claims=tmp_path / "claims")) as url:
+        state = as_person(url, "ada").result["requestState"]
+        stolen = as_person(url, "eve", requestState=state)
+        own = [as_person(url, "ada", requestState=state).result["content"][0]["text"] for _ in range(2)]
+
+    assert stolen.error["message"] == FROZEN
+    assert own == ["Hello once", "Hello once"]
+    assert ran == ["greet"]
+
+
+def test_nobody_in_particular_uses_nothing_once_over_http_unless_the_server_says_so(tmp_path):
+    """Security 12."""
+    ran: list[str] = []
+    answers = []
+    for anonymous_ok in (False, True):
+        server = server_of_an_author()
+        attach(drawer(ran), server, keys=[generate_key()], claims=tmp_path / "claims", anonymous_ok=anonymous_ok)
+        with serving(server.streamable_http_app()) as url:
+            answers.append(call(url, "greet").result)
+
+    assert answers[0]["isError"]
+    assert "somebody whom this server does not know" in answers[0]["content"][0]["text"]
+    assert answers[1]["resultType"] == "input_required"
+    assert ran == []
+
+
+@BOTH_ERAS
+@pytest.mark.anyio
+async def test_a_client_of_the_sdk_sends_back_what_was_handed_back(mode, tmp_path):
+    ran: list[str] = []
+    server = server_of_an_author()
+    attach(drawer(ran), server, keys=[generate_key()], claims=tmp_path / "claims")
+
+    async with Client(server, mode=mode) as client:
+        assert text_of(await client.call_tool("greet", {})) == "Hello once"
+    assert ran == ["greet"]
 
 
 def test_a_function_may_say_who_is_calling():

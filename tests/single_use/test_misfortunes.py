@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeVar, cast
 import pytest
 from pydantic import JsonValue
 
-from mrtr_tools import AskAgain, Toolbox, confirm, needs_input, then
+from mrtr_tools import Toolbox
 from mrtr_tools.calls import Call, Complete, Reply
 from mrtr_tools.errors import AlreadyDone, Busy
 from mrtr_tools.runner import handle_call
@@ -16,6 +16,7 @@ from mrtr_tools.single_use import Ledger, MemoryClaims
 from mrtr_tools.state import StateSigner
 from mrtr_tools.testing import TESTING_KEYS
 from tests.rounds_by_hand import FORMS
+from tests.single_use.orders import steps, whole
 from tests.wire_by_hand import YES, accept
 
 pytestmark = pytest.mark.anyio
@@ -65,57 +66,6 @@ class Machine:
 
     async def remove(self, name: str, old: bytes) -> bool:
         return await self._do(lambda: self.claims.remove(name, old))
-
-
-def whole(effects: Counter[str], **options: Any) -> Toolbox:
-    """A tool of single use whose rounds run a function, ask again, act, and go on."""
-    toolbox = Toolbox("t")
-
-    def quote(name: str) -> str:
-        effects["quoted"] += 1
-        return f"{name} {effects['quoted']}"
-
-    @toolbox.tool(single_use=True, **options)
-    @needs_input(name="Who?")
-    @needs_input(price=quote)
-    @needs_input(ok=confirm("Pay {price}?"))
-    def order(name: str, price: str) -> str:
-        if name == "nobody":
-            raise AskAgain(name="Somebody must")
-        effects["paid"] += 1
-        return then(rate, price=price)
-
-    @toolbox.step
-    @needs_input(stars="How was it?")
-    def rate(price: str, stars: int) -> str:
-        effects["rated"] += 1
-        return f"{price}, {stars} stars"
-
-    return toolbox
-
-
-def steps(effects: Counter[str], **options: Any) -> Toolbox:
-    """A tool that goes through steps of single use, in a loop, with a question and without."""
-    toolbox = Toolbox("t")
-
-    @toolbox.tool
-    def order() -> str:
-        return then(pay, left=1)
-
-    @toolbox.step(single_use=True, **options)
-    @needs_input(name="Who?")
-    def pay(left: int, name: str) -> str:
-        if name == "nobody":
-            raise AskAgain(name="Somebody must")
-        effects[f"paid {left}"] += 1
-        return then(pay, left=left - 1) if left else then(seal)
-
-    @toolbox.step(single_use=True, **options)
-    def seal() -> str:
-        effects["sealed"] += 1
-        return "sealed"
-
-    return toolbox
 
 
 class Story:

@@ -1,6 +1,7 @@
 """Single use among real processes: forks, fifty at once, a kill between claim and effect, and a place that is gone."""
 
 import shutil
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -13,7 +14,7 @@ from mrtr_tools import DefinitionError
 from mrtr_tools.keys import generate_key
 from mrtr_tools.server import http_app
 from tests.server.processes import Served, serving
-from tests.server.raw_http import Answer, accept, call
+from tests.server.raw_http import Answer, accept, call, posted, written
 from tests.single_use.stores import redis_server
 from tests.single_use.till import toolbox
 
@@ -138,6 +139,25 @@ def test_a_kill_between_claim_and_effect(tool: str, again: int, shared_claims: s
     lines = ran(tmp_path)
     assert len(lines) == 1 + again
     assert len(set(lines)) == 1
+
+
+def test_a_client_that_goes_away_inside_finds_what_came_of_it(shared_claims: str, tmp_path: Path):
+    """Security 4: what was begun is not cut short when nobody waits for it any more, and the repeat loses nothing."""
+    with till(tmp_path, shared_claims) as one, till(tmp_path, shared_claims) as two:
+        sent = {"inputResponses": YES, "requestState": state(call(one.url, "slow"))}
+        gone = posted(one.url, *written("tools/call", {"name": "slow", "arguments": None, **sent}))
+        end = time.monotonic() + SECONDS
+        while not ran(tmp_path):
+            assert time.monotonic() < end
+        gone.close()
+        meanwhile = call(two.url, "slow", **sent)
+        (tmp_path / "open").touch()
+        while "error" in (answer := call(two.url, "slow", **sent)).body:
+            assert reason(answer) == (-31001, "in_progress")
+            assert time.monotonic() < end
+    assert reason(meanwhile) == (-31001, "in_progress")
+    assert text(answer) == "done"
+    assert len(ran(tmp_path)) == 1
 
 
 def test_a_place_for_claims_that_is_gone_refuses(tmp_path: Path):
