@@ -32,7 +32,7 @@ class PlainJsonSchema(GenerateJsonSchema):
         return False
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(slots=True, repr=False)
 class Given:
     """Arguments that fit.
 

@@ -28,7 +28,7 @@ _new_dict: Final = cast("Callable[[], dict[str, Any]]", dict)  # ten times as qu
 _new_list: Final = cast("Callable[[], list[str]]", list)
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(slots=True, repr=False)
 class Slot:
     """A settled input.
 
@@ -45,7 +45,7 @@ class Slot:
     is_yes: bool = False
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(slots=True, repr=False)
 class Open:
     """A question that was sent and waits for its answer.
 

@@ -129,7 +129,7 @@ async def _nowhere(*_: object) -> Outcome | None:
     raise Busy("unavailable")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Driver:
     """Does what a round says."""
 

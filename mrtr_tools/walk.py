@@ -20,7 +20,7 @@ from mrtr_tools.steps import Step
 __all__ = ["Ask", "First", "Walk"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Ask:
     """An input without an answer.
 
