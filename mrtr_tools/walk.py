@@ -117,8 +117,10 @@ class Walk:
         """What is to be asked of a group, and each yes beside what is asked for the first time, or otherwise than it
         was: another build asks it, and whoever said yes has not seen it."""
         waiting = [ask for item in inputs if (ask := self._settle(owner, item, known, values)) is not None]
-        if any(self._is_new(ask.item) for ask in waiting):
+        if self.progress.slots and any(self._is_new(ask.item) for ask in waiting):
             responses.withdraw_yeses(self.progress, inputs, inner=False)
+        if len(waiting) == len(inputs):
+            return waiting
         asked = {ask.item.path for ask in waiting}
         if all(item.path in self.progress.slots or item.path in asked for item in inputs):
             return waiting
@@ -149,7 +151,7 @@ class Walk:
         key = responses.open_key(self.progress, item.path)
         kept = self.progress.open.get(key)
         question = self._question(owner, item, known, kept)
-        pins = item.pins_for(question, self._given(owner, item, known))
+        pins = item.pins if item.is_static else item.pins_for(question, self._given(owner, item, known))
         if kept is not None and kept.pin not in pins:  # asked otherwise than it would be now: nobody answered this
             responses.forget(self.progress, self.step, item.path, item.path.rpartition(".")[0])
             kept, question = None, self._question(owner, item, known, None)
@@ -183,6 +185,8 @@ class Walk:
         """The question of an input as it is asked now; None where a function has yet to make it."""
         if item.draft is None:
             return Question.from_json(kept.asked) if kept is not None and kept.asked is not None else None
+        if item.draft.plain is not None:
+            return item.draft.plain
         context = owner.signature.context
         nameable = known if context is None else {**known, context: self.context(owner)}
         return item.draft.question(nameable)
