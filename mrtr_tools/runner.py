@@ -9,7 +9,7 @@ import logging
 import types
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from anyio import CancelScope, get_cancelled_exc_class, to_thread
 
@@ -17,7 +17,7 @@ from mrtr_tools.calls import Call, Complete, InputRequired, Reply
 from mrtr_tools.errors import Busy, DefinitionError, InvalidState, RequestError, ToolError
 from mrtr_tools.events import FAILED, Event, Finished, HandBack, NeedInput, RunStep
 from mrtr_tools.marks import Then, watched
-from mrtr_tools.once import Claim
+from mrtr_tools.once import Claim, Once
 from mrtr_tools.outcomes import Outcome
 from mrtr_tools.rounds import Round
 from mrtr_tools.single_use.ledger import Ledger
@@ -87,9 +87,9 @@ async def handle_call(
 
 
 def _opened(toolbox: Toolbox, call: Call, signer: StateSigner) -> Round:
-    carrier, _ = toolbox.find(call.method, call.target, call.arguments)  # before anything is done for it
     if call.state is None:
         return Round(toolbox, call)
+    carrier, _ = toolbox.find(call.method, call.target, call.arguments)  # before anything is done for it
     opened = signer.loads(call.state, call, carrier.ttl)
     return Round(toolbox, call, opened.progress, expired=opened.expired)
 
@@ -181,22 +181,19 @@ class _Driver:
     async def _to_the_end(self) -> NeedInput | HandBack | Finished:
         machine = self.machine
         while isinstance(event := machine.next_event(), RunStep):
-            await self._do(event)
+            await (self._run(event) if event.claim is None else self._run_once(event, event.claim))
             if self.is_busy is not None and self.is_busy():
                 machine.hand_back()
         return event
 
-    async def _do(self, event: RunStep) -> None:
-        held = event.step.once
-        if event.claim is None or held is None:
-            await self._run(event)
-            return
+    async def _run_once(self, event: RunStep, claim: Claim) -> None:
+        held = cast("Once", event.step.once)
 
         async def act() -> Outcome | None:
             await self._run(event)
             return None if self.machine.asks_again else self.machine.outcome(held)
 
-        outcome = await self.once(event.claim, act)
+        outcome = await self.once(claim, act)
         if outcome is not None:
             self.machine.restore(outcome, held)
 
