@@ -32,7 +32,7 @@ class PlainJsonSchema(GenerateJsonSchema):
         return False
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(slots=True, repr=False)
 class Given:
     """Arguments that fit.
 
@@ -72,6 +72,7 @@ class Arguments:
         if len(set(wire)) < len(wire):
             raise DefinitionError(f"{where}: two arguments have the same name on the wire: {', '.join(wire)}")
         self._model = _model(where, self._fields, parameters)
+        self._validator, self._serializer = self._model.__pydantic_validator__, self._model.__pydantic_serializer__
         guards = {taken.parameter.wire_name: taken.codec.guard for taken in parameters.values()}
         self._guards = {name: guard for name, guard in guards.items() if guard.is_needed}
         self._is_ordered = all(guard.is_ordered for guard in guards.values())
@@ -97,7 +98,7 @@ class Arguments:
             if (trouble := guard.trouble(raw.get(name))) is not None:
                 raise InvalidArguments(f"Invalid arguments: {name}: {trouble}")
         try:
-            model = self._model.__pydantic_validator__.validate_python(raw)
+            model = self._validator.validate_python(raw)
         except ValidationError as error:
             raise InvalidArguments(_told(error)) from None
         read = model.__dict__
@@ -107,8 +108,7 @@ class Arguments:
         for name in omitted:
             if (wire := self._parameters[name].parameter.wire_name) in defaults:
                 values[name] = self._parameters[name].load(defaults[wire])
-        serializer, is_ordered = model.__pydantic_serializer__, self._is_ordered
-        digest = digest_of(serializer, model, is_ordered=is_ordered, by_alias=True, exclude_unset=True)
+        digest = digest_of(self._serializer, model, is_ordered=self._is_ordered, by_alias=True, exclude_unset=True)
         return Given(values, omitted, digest, {})
 
     def defaults(self, given: Given) -> dict[str, JsonValue]:

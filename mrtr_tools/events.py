@@ -18,7 +18,7 @@ __all__ = ["FAILED", "Event", "Finished", "HandBack", "NeedInput", "RunStep", "a
 FAILED: Final = "The tool failed unexpectedly."
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RunStep:
     """Call a function of the author, then report with `Round.returned` or `Round.raised`.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, cast
 
 from pydantic import JsonValue
@@ -53,6 +53,7 @@ class Input:
         pins: the digest of its definition, and what it was under older names of the step.
         uses: the parameters of the function it belongs to that it is asked or made from.
         given: those of them that its own function is given.
+        is_static: whether it is asked or made from nothing that a call has, so that `pins` say all.
     """
 
     name: str
@@ -64,6 +65,11 @@ class Input:
     pins: tuple[str, ...]
     uses: frozenset[str]
     given: frozenset[str]
+    is_static: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        is_static = self.draft.plain is not None if self.draft is not None else not self.given
+        object.__setattr__(self, "is_static", is_static)
 
     @property
     def pin(self) -> str:
@@ -81,20 +87,14 @@ class Input:
             return self.draft.kind == kind
         return self.maker is not None and kind in kinds_of(self.maker.signature.returns)
 
-    @property
-    def is_static(self) -> bool:
-        """Whether it is asked or made from nothing that a call has, so that `pins` say all."""
-        return self.draft.plain is not None if self.draft is not None else not self.given
-
     def pins_for(self, question: Question | None, given: str) -> tuple[str, ...]:
-        """What a kept answer must carry to stand: `pins`, with what was filled in, or what its function was given.
+        """What a kept answer must carry to stand where `pins` do not say all: with what was filled in, or what its
+        function was given.
 
         Args:
             question: the question as it is asked now.
             given: a digest of what its function is given.
         """
-        if self.is_static:
-            return self.pins
         if self.draft is not None and question is not None:
             return tuple(pin_of([pin, question.params]) for pin in self.pins)
         return tuple(pin_of([pin, given]) for pin in self.pins)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, Final, Literal, cast
 
 from pydantic import JsonValue
@@ -27,7 +28,7 @@ _new_dict: Final = cast("Callable[[], dict[str, Any]]", dict)  # ten times as qu
 _new_list: Final = cast("Callable[[], list[str]]", list)
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(slots=True, repr=False)
 class Slot:
     """A settled input.
 
@@ -44,7 +45,7 @@ class Slot:
     is_yes: bool = False
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(slots=True, repr=False)
 class Open:
     """A question that was sent and waits for its answer.
 
@@ -124,10 +125,7 @@ class Progress:
 
     def to_json(self) -> dict[str, JsonValue]:
         """A JSON object that `from_json` turns back into an equal `Progress`; what is empty is left out."""
-        data: dict[str, JsonValue] = {}
-        for name in _PLAIN:
-            if value := cast("JsonValue", getattr(self, name)):
-                data[name] = value
+        data: dict[str, JsonValue] = {name: value for name, value in zip(_PLAIN, _plain_of(self), strict=True) if value}
         if self.slots:
             data["slots"] = {
                 path: _trimmed(s.pin, s.value, s.refused, s.is_yes or None) for path, s in self.slots.items()
@@ -181,6 +179,7 @@ _PLAIN: Final[dict[str, type]] = {
     "moves": int,
     "moves_in_a_row": int,
 }
+_plain_of: Final = cast("Callable[[Progress], tuple[JsonValue, ...]]", attrgetter(*_PLAIN))
 
 
 def _row(row: object) -> list[Any]:

@@ -45,11 +45,13 @@ class Question:
         kind: how its answer is read.
         method: the protocol's method.
         params: its parameters.
+        text: these as JSON, for a question that is sent often; else empty.
     """
 
     kind: Kind
     method: str
     params: dict[str, JsonValue] = field(repr=False)
+    text: bytes = field(default=b"", repr=False, compare=False)
 
     @property
     def requires(self) -> dict[str, JsonValue]:
@@ -67,7 +69,7 @@ class Question:
 
     def request(self, why: str | None) -> dict[str, JsonValue]:
         """The `inputRequests` entry, with the reason why it is asked again."""
-        params = cast("dict[str, JsonValue]", from_json(to_json(self.params)))  # new: whoever gets it may change it
+        params = cast("dict[str, JsonValue]", from_json(self.text or to_json(self.params)))  # new: it may be changed
         if why and self.kind == "sample":
             again: JsonValue = {"role": "user", "content": {"type": "text", "text": why}}
             params["messages"] = [*cast("list[JsonValue]", params["messages"]), again]
@@ -140,7 +142,8 @@ class Draft:
         if any(template.fields for template in templates.values()):
             return draft
         filled = draft.question({})  # only doubled braces change
-        return replace(draft, plain=unfilled if filled == unfilled else filled)
+        plain = unfilled if filled == unfilled else filled
+        return replace(draft, plain=replace(plain, text=to_json(plain.params)))
 
     @property
     def kind(self) -> Kind:

@@ -7,7 +7,7 @@ had come, provided that no function of the author has run in it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final, cast
 
 from pydantic import JsonValue
@@ -33,16 +33,16 @@ class Resumed:
     Attributes:
         progress: what the call has.
         given: the arguments of the call.
-        goes_on: whether the progress that came still counts, and the answers with it.
         cold: responses that came before their questions were asked, and count.
+        goes_on: whether the progress that came still counts, and the answers with it.
         anew: why the call begins anew although it came with progress: ``expired`` or ``no_longer_fits``; else empty.
         because: what of it, for the log.
     """
 
     progress: Progress
     given: Given
+    cold: dict[str, JsonValue]
     goes_on: bool = False
-    cold: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     anew: str = ""
     because: str = ""
 
@@ -77,7 +77,7 @@ def resume(
     anew, because = "expired", LATE
     if not expired:
         try:
-            return Resumed(progress, going_on(toolbox, carrier, raw, progress), goes_on=True)
+            return Resumed(progress, going_on(toolbox, carrier, raw, progress), {}, goes_on=True)
         except Unfit as unfit:
             anew, because = "no_longer_fits", str(unfit)
     if progress.ran:
@@ -111,10 +111,10 @@ def _begun(
     progress.defaults = carrier.arguments.defaults(given)
     progress.given = given.digest
     if not carrier.cold_answers:
-        return Resumed(progress, given)
+        return Resumed(progress, given, {})
     cold = {
         name: answers[name]
         for name, item in carrier.step.inputs.items()
         if name in answers and item.draft is not None and item.draft.kind == "form" and "." not in name
     }
-    return Resumed(progress, given, cold=cold)
+    return Resumed(progress, given, cold)

@@ -80,6 +80,7 @@ from mrtr_tools.walk import Walk
 __all__ = ["Round"]
 
 MAX_FUNCTIONS: Final = 1000
+NOT_CHANGED: Final = (str, int, float, bool, Refused)  # nor can they be
 NOTHING_GIVEN: Final = Given({}, (), "", {})
 
 
@@ -179,7 +180,7 @@ class Round:
         """The function of the last `RunStep` returned `value`, and made these `then` while it ran."""
         step, pin = self._done()
         try:
-            if any(going is not value for going in made) or holds_then(value):
+            if (made and any(going is not value for going in made)) or holds_then(value):
                 raise TypeError(f"{step.signature.where} made a then() that it did not return; write: return then(...)")
             if step is not self.step:
                 self._made(self.step.inputs[step.name], pin, value)
@@ -355,4 +356,4 @@ class Round:
 
 def _own(value: object) -> object:
     """An object of a function's own, so that no other sees what it does to it."""
-    return value if isinstance(value, (str, int, float, bool, type(None), Refused)) else copy.deepcopy(value)
+    return value if value is None or isinstance(value, NOT_CHANGED) else copy.deepcopy(value)

@@ -88,9 +88,9 @@ async def handle_call(
 
 
 def _opened(toolbox: Toolbox, call: Call, signer: StateSigner) -> Round:
-    carrier, _ = toolbox.find(call.method, call.target, call.arguments)  # before anything is done for it
     if call.state is None:
         return Round(toolbox, call)
+    carrier, _ = toolbox.find(call.method, call.target, call.arguments)  # before anything is done for it
     opened = signer.loads(call.state, call, carrier.ttl)
     return Round(toolbox, call, opened.progress, expired=opened.expired)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import cast
+from typing import Any, cast
 
 from pydantic import JsonValue
 from pydantic_core import to_json
@@ -149,19 +149,20 @@ class LeanServer:
     async def _called(
         self,
         request: Request,
-        params: Mapping[str, JsonValue],
+        params: Mapping[str, Any],
         headers: Headers | None,
         channel: Channel | None,
         principal: Callable[[], str | None],
     ) -> bytes:
-        method, target = request.method, cast("str", params[CALLED_BY[request.method]])
+        method: str = request.method
+        target: str = params[CALLED_BY[method]]
         carrier, _ = self._toolbox.find(method, target, {})
         if headers is not None and method == "tools/call":
             in_headers = self._param_headers.get(target)
             if in_headers is None:
                 in_headers = self._param_headers[target] = ParamHeaders(carrier.input_schema)
             if in_headers.annotated:
-                in_headers.check(cast("Json", params.get("arguments") or {}), headers)
+                in_headers.check(params.get("arguments") or {}, headers)
         call = self._call_of(request, params, principal(), channel)
         reply = await self._service.answer(call)
         try:

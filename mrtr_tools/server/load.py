@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Final
 
 from mrtr_tools.errors import Busy
@@ -60,9 +59,16 @@ class Load:
         """Whether a call should go on elsewhere, as `handle_call` asks; None where none ever should."""
         return None if self._shed_when is None else self._sheds
 
-    @contextmanager
-    def call(self, principal: str | None) -> Generator[None]:
-        """Count a call while it is served.
+    def call(self, principal: str | None) -> _Counted:
+        """Counts a call while it is served: ``with load.call(principal): ...``.
+
+        Raises:
+            Busy: there are too many; it is raised by the `with`.
+        """
+        return _Counted(self, principal)
+
+    def begin(self, principal: str | None) -> None:
+        """Count a call; see `call`, which ends it as well.
 
         Raises:
             Busy: there are too many.
@@ -76,14 +82,30 @@ class Load:
         self.in_flight += 1
         if principal is not None:
             self._each[principal] += 1
-        try:
-            yield
-        finally:
-            self.in_flight -= 1
-            if principal is not None:
-                self._each[principal] -= 1
-                if not self._each[principal]:
-                    del self._each[principal]
+
+    def end(self, principal: str | None) -> None:
+        """Count it no more."""
+        self.in_flight -= 1
+        if principal is not None:
+            self._each[principal] -= 1
+            if not self._each[principal]:
+                del self._each[principal]
 
     def _sheds(self) -> bool:
         return self.is_stopping or (self._shed_when is not None and bool(self._shed_when()))
+
+
+class _Counted:
+    """A call that is served: a class, for a generator costs each call as much as reading its arguments."""
+
+    __slots__ = ("_load", "_principal")
+
+    def __init__(self, load: Load, principal: str | None) -> None:
+        self._load = load
+        self._principal = principal
+
+    def __enter__(self) -> None:
+        self._load.begin(self._principal)
+
+    def __exit__(self, *_: object) -> None:
+        self._load.end(self._principal)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from functools import partial
 from types import FrameType
-from typing import Final
+from typing import Final, cast
 
 import uvicorn
 from uvicorn.supervisors import Multiprocess
@@ -20,7 +23,7 @@ __all__ = ["serve"]
 KEEP_ALIVE: Final = 75  # seconds; longer than proxies keep a connection, or they would send into one that is closing
 ALIVE: Final = 20  # seconds in which a worker has to say that it is there; a busy machine takes some to start one
 LAST_WORD: Final = 0.01  # seconds in which the request on a new connection comes
-MAX_HEAD: Final = 64 * 1024  # bytes of request line and headers, where uvicorn has h11
+MAX_HEAD: Final = 32 * 1024  # bytes of request line and headers, where uvicorn has h11
 
 _log = logging.getLogger("mrtr_tools")
 
@@ -36,7 +39,7 @@ def serve(app: App | Callable[[], App], *, host: str, port: int, grace: float, w
         workers: how many processes serve; None for this one alone. One that ends is started again.
     """
     config = uvicorn.Config(
-        app,
+        app if workers is None else partial(_made, cast("Callable[[], App]", app)),
         factory=workers is not None,
         workers=workers or 1,
         host=host,
@@ -52,9 +55,32 @@ def serve(app: App | Callable[[], App], *, host: str, port: int, grace: float, w
     )
     with until_told():
         if workers is None:
-            _Server(config).run()
+            with _frozen():
+                _Server(config).run()
         else:
             _Workers(config, sockets=[_listening(host, port, config.backlog)]).run()
+
+
+def _made(app: Callable[[], App]) -> App:
+    """The application of a worker, which is all that its process is for."""
+    made = app()
+    _freeze()
+    return made
+
+
+@contextmanager
+def _frozen() -> Generator[None]:
+    _freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+
+
+def _freeze() -> None:
+    """Keep the collector from what was made before the first request: it would find nothing there, again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def _listening(host: str, port: int, backlog: int) -> socket.socket:

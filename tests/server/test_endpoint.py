@@ -1,5 +1,6 @@
 """The endpoint as a server runs it: what is imported when, slow clients, callers with tokens, mounts, its end."""
 
+import gc
 import json
 import socket
 import subprocess
@@ -406,9 +407,19 @@ def test_the_server_is_started_with_what_a_public_one_needs(monkeypatch):
     assert isinstance(config.app, HttpEndpoint)
     assert config.timeout_keep_alive > 60, "proxies keep connections for a minute"
     assert config.timeout_graceful_shutdown == 7
-    assert (config.h11_max_incomplete_event_size or 0) <= 64 * 1024
+    assert (config.h11_max_incomplete_event_size or 0) <= 32 * 1024
     assert not config.access_log
     assert not config.proxy_headers
+
+
+def test_while_it_serves_the_collector_leaves_alone_what_was_there_before(monkeypatch):
+    frozen: list[int] = []
+    monkeypatch.setattr(uvicorn.Server, "run", lambda _: frozen.append(gc.get_freeze_count()))
+
+    run_http(desk(), keys=[generate_key()], port=9)
+
+    assert frozen[0] > 1000
+    assert gc.get_freeze_count() == 0, "the process may go on after that"
 
 
 def test_one_page_in_a_sandbox_is_every_page():
