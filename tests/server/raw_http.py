@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import uvicorn
 
 VERSION = "2026-07-28"
-FORMS = {"elicitation": {"form": {}}}
+FORMS: dict[str, Any] = {"elicitation": {"form": {}}}
 SECONDS = 10  # nothing here takes longer
 
 
