@@ -42,8 +42,8 @@ MAX_LINES: Final = 16
 """Bytes that their messages may have together, in lines of the greatest length; the last may go beyond."""
 AT_ONCE: Final = 16
 """Calls that are begun before those begun have their turn."""
-CLOSED: Final = Rejected(-32000, "Connection closed")
-"""What the SDK says of a call that could not come to its end."""
+CLOSED: Final = Rejected(INTERNAL_ERROR, "Connection closed")
+"""What is said of a call that could not come to its end; the SDK has a code for it that the protocol gave up."""
 
 
 def serve_modern(lean: LeanServer, pipes: Pipes, limit: int, read: bytes = b"") -> None:

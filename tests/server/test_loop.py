@@ -20,7 +20,7 @@ from tests.server.raw_http import accept, envelope
 
 pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("anyio_backend", ["asyncio"])]
 
-CLOSED = {"code": -32000, "message": "Connection closed"}
+CLOSED = {"code": -32603, "message": "Connection closed"}
 LOG_LEVEL = "io.modelcontextprotocol/logLevel"
 
 
