@@ -22,7 +22,16 @@ from typing import Final, cast
 
 from pydantic import JsonValue
 
-from mrtr_tools.server.envelope import UNSUPPORTED_VERSION, VERSION, Rejected, Request, failed, is_id, wants_stream
+from mrtr_tools.server.envelope import (
+    INTERNAL_ERROR,
+    UNSUPPORTED_VERSION,
+    VERSION,
+    Rejected,
+    Request,
+    failed,
+    is_id,
+    wants_stream,
+)
 from mrtr_tools.server.lean import LeanServer
 from mrtr_tools.server.lines import Line, Lines
 from mrtr_tools.server.messages import Notification, message_of, refusal
