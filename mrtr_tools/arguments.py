@@ -18,7 +18,7 @@ from mrtr_tools.signatures import Carried
 from mrtr_tools.templates import shown
 from mrtr_tools.values import NotCarriable
 
-__all__ = ["Arguments", "Given", "PlainJsonSchema"]
+__all__ = ["MIRRORED", "TOKEN", "Arguments", "Given", "PlainJsonSchema"]
 
 MIRRORED: Final = "x-mcp-header"
 TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # RFC 9110, 5.6.2

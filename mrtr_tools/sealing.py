@@ -18,12 +18,11 @@ from typing import Final
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from mrtr_tools.keys import Key
+from mrtr_tools.keys import ID_SIZE, Key
 
-__all__ = ["SALT", "Sealer", "cipher_of"]
+__all__ = ["NONCE", "SALT", "Sealer", "cipher_of"]
 
-KEY_ID: Final = 4  # bytes, as is the next
-SALT: Final = 24
+SALT: Final = 24  # bytes
 NONCE: Final = bytes(12)  # each key encrypts one text
 
 
@@ -41,12 +40,12 @@ class Sealer:
         self, ring: Sequence[Key], audience: str, purpose: str, clock: Callable[[], float] = time.time
     ) -> None:
         self._clock = clock
-        self._keys = {key.derive(f"{purpose}/kid", audience, KEY_ID): key for key in reversed(ring)}
+        self._keys = {key.derive(f"{purpose}/kid", audience, ID_SIZE): key for key in reversed(ring)}
         self._seals = {
             key_id: hmac.new(key.derive(purpose, audience), digestmod=hashlib.sha256)
             for key_id, key in self._keys.items()
         }
-        self._current = ring[0].derive(f"{purpose}/kid", audience, KEY_ID)
+        self._current = ring[0].derive(f"{purpose}/kid", audience, ID_SIZE)
 
     def seal(self, data: bytes, context: bytes) -> bytes:
         """Encrypt `data` for `context`, which must be the same when it is opened."""
@@ -59,7 +58,7 @@ class Sealer:
         Raises:
             ValueError: no key here sealed it, that key is retired, it was changed, or it was sealed for something else.
         """
-        key_id, salt, rest = sealed[:KEY_ID], sealed[KEY_ID : KEY_ID + SALT], sealed[KEY_ID + SALT :]
+        key_id, salt, rest = sealed[:ID_SIZE], sealed[ID_SIZE : ID_SIZE + SALT], sealed[ID_SIZE + SALT :]
         key = self._keys.get(key_id)
         if key is None or (key.accept_until is not None and self._clock() > key.accept_until):
             raise ValueError("no key here has sealed it")

@@ -52,7 +52,7 @@ from mrtr_tools.errors import InvalidState, StateTooLarge
 from mrtr_tools.keys import ID_SIZE, InvalidKey, Key, read_keys
 from mrtr_tools.lifetimes import LEEWAY, greatest_age, is_expired, is_lifetime
 from mrtr_tools.progress import Progress
-from mrtr_tools.sealing import SALT, Sealer, cipher_of
+from mrtr_tools.sealing import NONCE, SALT, Sealer, cipher_of
 
 __all__ = ["LEEWAY", "MAX_PAYLOAD", "MAX_TOKEN", "REASONS", "Opened", "StateSigner", "describe"]
 
@@ -65,7 +65,6 @@ PLAIN: Final = b"\x02"
 TAG: Final = 16
 HEAD: Final = 1 + ID_SIZE  # format and key id
 SEALED_HEAD: Final = HEAD + SALT
-NONCE: Final = bytes(12)
 URL_SAFE: Final = bytes.maketrans(b"+/", b"-_")
 STANDARD: Final = bytes.maketrans(b"-_", b"+/")
 

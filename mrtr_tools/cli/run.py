@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import sqlite3
 import sys
 from collections.abc import Callable
@@ -21,9 +20,9 @@ from mrtr_tools.keys import VARIABLE, InvalidKey, Key, generate_key, keys_from_e
 from mrtr_tools.lifetimes import is_lifetime
 from mrtr_tools.server import run_http, run_stdio
 from mrtr_tools.server.claiming import claims_at
-from mrtr_tools.server.run import GRACE
+from mrtr_tools.server.run import is_loopback
 from mrtr_tools.server.signing import TTL
-from mrtr_tools.single_use import MemoryClaims
+from mrtr_tools.server.stopping import GRACE
 
 if TYPE_CHECKING:
     from mrtr_tools.server.claiming import Claims
@@ -109,7 +108,7 @@ def run(
         return
     if keys is None:
         keys = _made_key(host)
-        kept = kept or MemoryClaims()
+        kept = kept or _in_memory()
     _check_names(host, allow_host)
     toolbox = load_toolbox(target)
     show_log()
@@ -155,6 +154,12 @@ def _check_names(host: str, allow_host: list[str] | None) -> None:
         )
 
 
+def _in_memory() -> Claims:
+    from mrtr_tools.single_use import MemoryClaims
+
+    return MemoryClaims()
+
+
 def _claims(given: str | None) -> Claims | None:
     if given is None:
         return None
@@ -197,14 +202,6 @@ def _made_key(host: str) -> Keys:
         f"For more than trying out: mrtr-tools keygen, then --keys-file or {VARIABLE}."
     )
     return [generate_key()]
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach what listens there."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _say(text: str) -> None:

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple, cast
 
 from pydantic import JsonValue
 
+from mrtr_tools.arguments import MIRRORED, TOKEN
 from mrtr_tools.server.envelope import CALLED_BY, HEADER_MISMATCH, PROTOCOL_VERSION, Rejected, Request
 
 __all__ = ["METHOD_HEADER", "NAME_HEADER", "VERSION_HEADER", "Headers", "ParamHeaders", "check_routing"]
@@ -28,10 +29,8 @@ VERSION_HEADER: Final = b"mcp-protocol-version"
 METHOD_HEADER: Final = b"mcp-method"
 NAME_HEADER: Final = b"mcp-name"
 PARAM_PREFIX: Final = "Mcp-Param-"
-ANNOTATION: Final = "x-mcp-header"
 
 _SENTINEL: Final = re.compile(r"=\?base64\?(.*)\?=")
-_TOKEN: Final = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _DECIMAL: Final = re.compile(r"(-?[0-9]+)(?:\.([0-9]+))?")
 
 # Where a schema has schemas in it, other than under `properties`.
@@ -93,7 +92,7 @@ class _Annotated(NamedTuple):
 
     @property
     def is_valid(self) -> bool:
-        named = isinstance(self.header, str) and _TOKEN.fullmatch(self.header) is not None
+        named = isinstance(self.header, str) and TOKEN.fullmatch(self.header) is not None
         return bool(self.path) and named and self.kind in ("string", "integer", "boolean")
 
     @property
@@ -120,9 +119,7 @@ class ParamHeaders:
 
     def __init__(self, schema: Json) -> None:
         found = [
-            _Annotated(path, each[ANNOTATION], each.get("type"))
-            for path, each in _positions(schema)
-            if ANNOTATION in each
+            _Annotated(path, each[MIRRORED], each.get("type")) for path, each in _positions(schema) if MIRRORED in each
         ]
         names = {each.name.lower() for each in found}
         valid = len(names) == len(found) and all(each.is_valid for each in found)

@@ -37,12 +37,11 @@ from mrtr_tools.server.lines import Line, Lines
 from mrtr_tools.server.messages import Notification, message_of, refusal
 from mrtr_tools.server.notifications import Notifications
 from mrtr_tools.server.pipes import Pipes
+from mrtr_tools.server.stopping import GRACE
 from mrtr_tools.server.streams import Input, Output
 
-__all__ = ["GRACE", "MAX_CALLS", "MAX_LINES", "StdioLoop", "serve_modern"]
+__all__ = ["MAX_CALLS", "MAX_LINES", "StdioLoop", "serve_modern"]
 
-GRACE: Final = 10
-"""Seconds that calls under way may take when the server is to end."""
 CLEANING: Final = 1
 """Seconds that they may take when they are cancelled then."""
 MAX_CALLS: Final = 500

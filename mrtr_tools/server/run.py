@@ -23,17 +23,17 @@ from mrtr_tools.server.pipes import Pipes, claimed, write_all
 from mrtr_tools.server.service import ANYBODY, Service, check_principal
 from mrtr_tools.server.signing import TTL, Keys, KeysFile, starting_signer
 from mrtr_tools.server.stdio import hand_over
+from mrtr_tools.server.stopping import GRACE
 from mrtr_tools.tools import Toolbox
 
 if TYPE_CHECKING:
     from mrtr_tools.server.http import HttpEndpoint
     from mrtr_tools.server.principals import Principal
 
-__all__ = ["MAX_REQUEST", "http_app", "run_http", "run_stdio"]
+__all__ = ["MAX_REQUEST", "http_app", "is_loopback", "run_http", "run_stdio"]
 
 MAX_REQUEST: Final = 1024 * 1024
 """Bytes that one message of a client may have, over HTTP and stdio alike, unless ``max_request=`` says otherwise."""
-GRACE: Final = 10  # seconds that calls under way may take when the server is stopped
 
 _log = logging.getLogger("mrtr_tools")
 
@@ -163,7 +163,7 @@ def run_http(
         OSError: `keys_file` cannot be read.
         ValueError: `allowed_hosts` is missing, or `ttl` or `max_age` is no positive number.
     """
-    if allowed_hosts is None and not _is_loopback(host):
+    if allowed_hosts is None and not is_loopback(host):
         raise ValueError(
             f"host={host!r} lets other machines in: say by which names they call this one, "
             'allowed_hosts=["mcp.example.com"], or a web page could reach it by a name of its own'
@@ -313,7 +313,8 @@ def _listed(name: str, given: Sequence[str] | None, default: Sequence[str]) -> l
     return list(default if given is None else given)
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach what listens there."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -9,7 +9,10 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import Final
 
-__all__ = ["before_the_end", "until_told"]
+__all__ = ["GRACE", "before_the_end", "until_told"]
+
+GRACE: Final = 10
+"""Seconds that calls under way may take when a server is to end, over HTTP and stdio alike."""
 
 SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 
