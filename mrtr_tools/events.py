@@ -13,7 +13,18 @@ from mrtr_tools.errors import ToolError
 from mrtr_tools.once import Claim
 from mrtr_tools.steps import Step
 
-__all__ = ["FAILED", "Event", "Finished", "HandBack", "NeedInput", "RunStep", "alone", "tool_error", "unexpected"]
+__all__ = [
+    "FAILED",
+    "Event",
+    "Finished",
+    "HandBack",
+    "NeedInput",
+    "RunStep",
+    "StartTask",
+    "alone",
+    "tool_error",
+    "unexpected",
+]
 
 FAILED: Final = "The tool failed unexpectedly."
 
@@ -54,6 +65,11 @@ class HandBack:
 
 
 @dataclass(frozen=True, slots=True)
+class StartTask:
+    """The round is over and nothing is asked: the call goes on as a durable task, see `Round.step`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """The call is over.
 
@@ -66,7 +82,7 @@ class Finished:
     cause: Exception | None = field(default=None, compare=False)
 
 
-Event = RunStep | NeedInput | HandBack | Finished
+Event = RunStep | NeedInput | HandBack | StartTask | Finished
 
 
 def alone(error: Exception) -> Exception:

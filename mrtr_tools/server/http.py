@@ -14,12 +14,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from mrtr_tools.errors import RequestError
+from mrtr_tools.keys import InvalidKey
 from mrtr_tools.server.envelope import (
     INTERNAL_ERROR,
     INVALID_REQUEST,
@@ -37,7 +38,7 @@ from mrtr_tools.server.gate import JSON, Gate, Message, Receive, Refused, Respon
 from mrtr_tools.server.handover import SdkApp, replayed
 from mrtr_tools.server.headers import VERSION_HEADER, Headers
 from mrtr_tools.server.lean import LeanServer, nobody
-from mrtr_tools.server.load import Load
+from mrtr_tools.server.service import Service
 from mrtr_tools.server.stopping import before_the_end
 from mrtr_tools.server.waiting import Gone, Started, unless_gone
 
@@ -77,8 +78,7 @@ class HttpEndpoint:
         sdk: serves the rest. It has to be for the same toolbox and the same keys: a call may go on at the other one.
         principal: what of an access token says who is calling. Given, there has to be one: a middleware of the SDK
             around this application puts it into the scope.
-        load: what is under way; it begins nothing new once the process is told to stop.
-        finish: waits at the end for what must not be left half done.
+        service: what is served; it begins nothing new once the process is told to stop.
         body_seconds: how long the body of a request may take to come.
     """
 
@@ -89,16 +89,14 @@ class HttpEndpoint:
         sdk: SdkApp,
         *,
         principal: Principal | None = None,
-        load: Load | None = None,
-        finish: Callable[[], Awaitable[None]] | None = None,
+        service: Service | None = None,
         body_seconds: float = BODY_SECONDS,
     ) -> None:
         self._gate = gate
         self._lean = lean
         self._sdk = sdk
         self._principal: Principal | None = principal
-        self._load = load
-        self._finish = finish
+        self._service = service
         self._body_seconds = body_seconds
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -126,19 +124,21 @@ class HttpEndpoint:
         It is done when the process is told to stop, where this is the server's own application; where it is mounted in
         another one, that has to do it.
         """
-        if self._load is not None:
-            self._load.stop()
+        if self._service is not None:
+            self._service.stop()
 
     @asynccontextmanager
     async def lifespan(self, _: object = None) -> AsyncGenerator[None]:
         """What is open while it serves; for an application that it is mounted in: ``lifespan=inner.lifespan``."""
+        if self._service is not None:
+            await self._service.begin()
         if self._lean is None:
             await self._sdk.start()
         try:
             yield
         finally:
-            if self._finish is not None:
-                await self._finish()
+            if self._service is not None:
+                await self._service.end()
             await self._sdk.stop()
 
     async def _live(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -146,10 +146,18 @@ class HttpEndpoint:
             await send({"type": "websocket.close"})
             return
         await receive()
-        async with self.lifespan():
-            with before_the_end(self.drain):
-                await send({"type": "lifespan.startup.complete"})
-                await receive()
+        begun = False
+        try:
+            async with self.lifespan():
+                with before_the_end(self.drain):
+                    begun = True
+                    await send({"type": "lifespan.startup.complete"})
+                    await receive()
+        except InvalidKey as error:
+            if begun:
+                raise
+            await send({"type": "lifespan.startup.failed", "message": str(error)})
+            return
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _respond(self, scope: Message, receive: Receive, send: Send) -> Response | None:
@@ -219,7 +227,7 @@ class HttpEndpoint:
 
     def _last(self, scope: Message) -> list[tuple[bytes, bytes]]:
         """Says that a connection ends with this answer, where no other request will be served."""
-        stops = self._load is not None and self._load.is_stopping and scope.get("http_version", "1.1") < "2"
+        stops = self._service is not None and self._service.load.is_stopping and scope.get("http_version", "1.1") < "2"
         return [(b"connection", b"close")] if stops else []
 
     def _principal_of(self, scope: Message) -> Caller:

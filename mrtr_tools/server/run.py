@@ -24,6 +24,7 @@ from mrtr_tools.server.service import ANYBODY, Service, check_principal
 from mrtr_tools.server.signing import TTL, Keys, KeysFile, starting_signer
 from mrtr_tools.server.stdio import hand_over
 from mrtr_tools.server.stopping import GRACE
+from mrtr_tools.server.tasking import Tasks, starting_tasks
 from mrtr_tools.tools import Toolbox
 
 if TYPE_CHECKING:
@@ -50,6 +51,9 @@ def run_stdio(
     ttl: float = TTL,
     max_age: float | None = None,
     claims: Claims | None = None,
+    tasks: Tasks | None = None,
+    task_keys: Keys | None = None,
+    task_keys_file: KeysFile | None = None,
     max_request: int = MAX_REQUEST,
     lean: bool = True,
 ) -> None:
@@ -66,6 +70,9 @@ def run_stdio(
         max_age: seconds that a call may take in all; by default a day, or the `ttl` that counts when that is longer.
         claims: where it is kept that a step with ``single_use=True`` ran, see `http_app`; by default in memory where
             the key ends with this process.
+        tasks: where calls are kept that go on as tasks, see `http_app`.
+        task_keys: see there.
+        task_keys_file: see there.
         max_request: bytes that one line may have. A longer one is answered with an error.
         lean: serve clients of 2026-07-28 without the MCP SDK, which is imported for older ones then; or not.
 
@@ -80,7 +87,8 @@ def run_stdio(
         toolbox, keys, keys_file=keys_file, audience=audience, ttl=ttl, max_age=max_age, make_key=True
     )
     ledger = starting_ledger(toolbox, signer, claims, ends_with_process=ends_with_process)
-    service = Service(toolbox, signer, ledger, anonymous_ok=True)
+    kept = starting_tasks(toolbox, signer, ledger, tasks, task_keys=task_keys, task_keys_file=task_keys_file)
+    service = Service(toolbox, signer, ledger, anonymous_ok=True, tasks=kept)
     gc.freeze()  # what is there by now stays, and need not be looked at again and again
     try:
         with suppress(KeyboardInterrupt), claimed() as pipes:  # a person at a terminal stops it so
@@ -124,6 +132,9 @@ def run_http(
     ttl: float = TTL,
     max_age: float | None = None,
     claims: Claims | None = None,
+    tasks: Tasks | None = None,
+    task_keys: Keys | None = None,
+    task_keys_file: KeysFile | None = None,
     allowed_hosts: Sequence[str] | None = None,
     allowed_origins: Sequence[str] | None = None,
     max_request: int = MAX_REQUEST,
@@ -146,6 +157,9 @@ def run_http(
         ttl: see there.
         max_age: see there.
         claims: see there.
+        tasks: see there.
+        task_keys: see there.
+        task_keys_file: see there.
         allowed_hosts: see there; must be given unless `host` is this machine alone.
         allowed_origins: see there.
         max_request: see there.
@@ -176,6 +190,9 @@ def run_http(
         ttl=ttl,
         max_age=max_age,
         claims=claims,
+        tasks=tasks,
+        task_keys=task_keys,
+        task_keys_file=task_keys_file,
         allowed_hosts=allowed_hosts,
         allowed_origins=allowed_origins,
         max_request=max_request,
@@ -199,6 +216,9 @@ def http_app(
     ttl: float = TTL,
     max_age: float | None = None,
     claims: Claims | None = None,
+    tasks: Tasks | None = None,
+    task_keys: Keys | None = None,
+    task_keys_file: KeysFile | None = None,
     allowed_hosts: Sequence[str] | None = None,
     allowed_origins: Sequence[str] | None = None,
     max_request: int = MAX_REQUEST,
@@ -231,6 +251,12 @@ def http_app(
         max_age: seconds that a call may take in all; by default a day, or the `ttl` that counts when that is longer.
         claims: where it is kept that a step with ``single_use=True`` ran, for all processes of the server to see: a
             file (SQLite) on one machine, ``redis://...`` for several, or a `ClaimStore`.
+        tasks: where calls are kept that go on as durable tasks: a file (SQLite) on one machine, ``postgresql://...``
+            for several, or an `Engine`. Any process of the server shows, answers and runs any of them, and one that
+            was told to stop or has died leaves them to others. Without it what may be a task goes on without.
+        task_keys: seal the tasks, the current one first; they have to last as long as those. By default
+            `MRTR_TOOLS_TASK_KEYS`; for a file, else one beside it, ``<file>.keys``, that is made where there is none.
+        task_keys_file: a file of keys in place of `task_keys`.
         allowed_hosts: the values of the `Host` header to serve, such as ``mcp.example.com``, with ``:*`` for any port;
             by default those of this machine.
         allowed_origins: the values of the `Origin` header to serve, such as ``https://example.com``; by default those
@@ -271,7 +297,8 @@ def http_app(
     signer = starting_signer(toolbox, keys, keys_file=keys_file, audience=audience, ttl=ttl, max_age=max_age)
     ledger = starting_ledger(toolbox, signer, claims)
     load = Load(max_calls=max_calls, max_calls_each=max_calls_each, shed_when=shed_when)
-    service = Service(toolbox, signer, ledger, load, anonymous_ok)
+    kept = starting_tasks(toolbox, signer, ledger, tasks, task_keys=task_keys, task_keys_file=task_keys_file)
+    service = Service(toolbox, signer, ledger, load, anonymous_ok, kept)
     if principal is None:
         _log.warning("%s: %s", toolbox.name, ANYBODY)
 
@@ -287,8 +314,7 @@ def http_app(
         return AuthContextMiddleware(app)
 
     served = LeanServer(service) if lean else None
-    finish = None if ledger is None else ledger.finish
-    return HttpEndpoint(gate, served, SdkApp(sdk_app), principal=principal, load=load, finish=finish)
+    return HttpEndpoint(gate, served, SdkApp(sdk_app), principal=principal, service=service)
 
 
 def _check_anonymous(toolbox: Toolbox, *, anonymous_ok: bool) -> None:
@@ -297,6 +323,9 @@ def _check_anonymous(toolbox: Toolbox, *, anonymous_ok: bool) -> None:
     wrong = {
         "ask to open a page": dict.fromkeys(toolbox.steps.asking("url")),
         "may run once in a call": toolbox.steps.used_once,
+        "can only go on as a task": [
+            step.name for step in toolbox.steps.as_tasks if step.task and step.task.is_required
+        ],
     }
     for what, steps in wrong.items():
         if steps and not anonymous_ok:

@@ -73,6 +73,9 @@ _SHAPES: Final[Mapping[str, SchemaValidator]] = {
     "resources/list": LIST,
     "resources/templates/list": LIST,
     "server/discover": SchemaValidator(_shape({"_meta": META})),
+    "tasks/get": SchemaValidator(_shape({"_meta": META, "taskId": TEXT})),
+    "tasks/update": SchemaValidator(_shape({"_meta": META, "taskId": TEXT, "inputResponses": OBJECT})),
+    "tasks/cancel": SchemaValidator(_shape({"_meta": META, "taskId": TEXT})),
 }
 
 METHODS: Final = _SHAPES.keys()
