@@ -9,7 +9,7 @@ from typing import Final, cast
 from pydantic import JsonValue
 
 from mrtr_tools.calls import Complete
-from mrtr_tools.errors import ToolError
+from mrtr_tools.errors import RequestError, ToolError
 from mrtr_tools.once import Claim
 from mrtr_tools.steps import Step
 
@@ -76,10 +76,12 @@ class Finished:
     Attributes:
         reply: the result, or a tool error.
         cause: the exception behind an unexpected end, or why a result of single use cannot be kept; for the log only.
+        failure: a JSON-RPC error of the author's that ends the request in place of the reply; or None.
     """
 
     reply: Complete
     cause: Exception | None = field(default=None, compare=False)
+    failure: RequestError | None = None
 
 
 Event = RunStep | NeedInput | HandBack | StartTask | Finished

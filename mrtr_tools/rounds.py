@@ -61,7 +61,7 @@ from pydantic import JsonValue
 
 from mrtr_tools import responses
 from mrtr_tools.arguments import Given
-from mrtr_tools.calls import Call
+from mrtr_tools.calls import Call, Complete
 from mrtr_tools.context import Context
 from mrtr_tools.endings import ask, hand_back, may_hand_back
 from mrtr_tools.errors import InvalidArguments, InvalidParams, InvalidState, MissingCapability, RequestError, ToolError
@@ -210,6 +210,8 @@ class Round:
         error = alone(error)
         if isinstance(error, ToolError):
             self._event = tool_error(error)
+        elif isinstance(error, RequestError):
+            self._event = Finished(Complete(error.message, is_error=True), failure=error)
         elif isinstance(error, AskAgain):
             try:
                 self._ask_again(step, error.reasons)

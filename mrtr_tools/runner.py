@@ -200,10 +200,13 @@ class _Driver:
             MissingCapability: a question must be asked that this request's client cannot show.
             AlreadyDone: a step of single use ran before, otherwise.
             Busy: it runs just now, or nobody knows.
+            RequestError: the author raised it.
         """
         event = await self._to_the_end()
         self._tell(event)
         log_end(self.machine, event)
+        if isinstance(event, Finished) and event.failure is not None:
+            raise event.failure
         return event
 
     async def _to_the_end(self) -> End:

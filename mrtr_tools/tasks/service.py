@@ -301,6 +301,8 @@ class TaskService:
         log_end(machine, done)
         if self._observer is not None:
             self._observer(done)
+        if done.failure is not None:
+            return self._failed(row, record, done.failure)
         record.result = self._written(machine.call, machine.carrier, done.reply)
         return self._ended(row, record, "completed")
 
