@@ -25,7 +25,7 @@ annotations
 sampling questions
 signatures
 inputs
-once
+once task_marks
 steps
 content arguments results carriers registry tools
 responses
@@ -33,6 +33,7 @@ sealing state
 events outcomes upgrades walk endings resuming rounds
 threads single_use
 runner
+tasks
 answering testing
 server
 cli

@@ -38,8 +38,8 @@ from mrtr_tools.server.envelope import (
 from mrtr_tools.server.headers import Headers, ParamHeaders, check_routing
 from mrtr_tools.server.listing import LISTS, can_log, kinds
 from mrtr_tools.server.service import Service
-from mrtr_tools.server.shapes import METHODS, fits
-from mrtr_tools.server.tasks import TASK_METHODS, answer as answer_for_task, with_extension
+from mrtr_tools.server.shapes import METHODS, TASK_METHODS, fits
+from mrtr_tools.server.tasks import answer as answer_for_task, with_extension
 from mrtr_tools.server.wire import NOT_CACHED, encoded, not_shown, unchecked_result
 from mrtr_tools.tools import Toolbox
 
@@ -153,6 +153,8 @@ class LeanServer:
             self._served = _methods(self._service)  # something may have been added meanwhile
             if method not in self._served:
                 raise Rejected(METHOD_NOT_FOUND, "Method not found", method)
+        if method in TASK_METHODS and not fits(method, params):
+            raise Rejected(INVALID_PARAMS, "Invalid request parameters", "")
         return params
 
     # Calls
@@ -247,7 +249,7 @@ class LeanServer:
 def _methods(service: Service) -> frozenset[str]:
     """The methods that there is something behind."""
     served = ["server", *kinds(service.toolbox), *([] if service.tasks is None else ["tasks"])]
-    return frozenset(method for method in METHODS if method.partition("/")[0] in served)
+    return frozenset(method for method in (*METHODS, *TASK_METHODS) if method.partition("/")[0] in served)
 
 
 def _identity(toolbox: Toolbox) -> Json:

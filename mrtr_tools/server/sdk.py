@@ -43,10 +43,10 @@ from mrtr_tools.server.listing import LISTS, can_log, own_names
 from mrtr_tools.server.principals import Principal, current_principal
 from mrtr_tools.server.pushing import pushing
 from mrtr_tools.server.service import ANYBODY, Service, check_principal
-from mrtr_tools.server.shapes import fits
+from mrtr_tools.server.shapes import TASK_METHODS, fits
 from mrtr_tools.server.signing import TTL, Keys, KeysFile, given_signer, starting_signer
 from mrtr_tools.server.tasking import Tasks, starting_tasks
-from mrtr_tools.server.tasks import TASK_METHODS, answer as answer_for_task, with_extension
+from mrtr_tools.server.tasks import answer as answer_for_task, with_extension
 from mrtr_tools.state import StateSigner
 from mrtr_tools.tasks.service import TaskService
 from mrtr_tools.tools import Toolbox

@@ -15,7 +15,7 @@ from pydantic_core.core_schema import CoreSchema, TypedDictSchema
 from mrtr_tools.context import LogLevel
 from mrtr_tools.server.envelope import CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROTOCOL_VERSION
 
-__all__ = ["METHODS", "fits"]
+__all__ = ["METHODS", "TASK_METHODS", "fits"]
 
 
 def _shape(required: Mapping[str, CoreSchema] | None = None, **optional: CoreSchema) -> TypedDictSchema:
@@ -73,15 +73,20 @@ _SHAPES: Final[Mapping[str, SchemaValidator]] = {
     "resources/list": LIST,
     "resources/templates/list": LIST,
     "server/discover": SchemaValidator(_shape({"_meta": META})),
-    "tasks/get": SchemaValidator(_shape({"_meta": META, "taskId": TEXT})),
+}
+_TASK: Final = SchemaValidator(_shape({"_meta": META, "taskId": TEXT}))
+_TASK_SHAPES: Final[Mapping[str, SchemaValidator]] = {
+    "tasks/get": _TASK,
     "tasks/update": SchemaValidator(_shape({"_meta": META, "taskId": TEXT, "inputResponses": OBJECT})),
-    "tasks/cancel": SchemaValidator(_shape({"_meta": META, "taskId": TEXT})),
+    "tasks/cancel": _TASK,
 }
 
 METHODS: Final = _SHAPES.keys()
 """What can be asked of a toolbox."""
+TASK_METHODS: Final = _TASK_SHAPES.keys()
+"""What can be asked of tasks, where there may be some."""
 
 
 def fits(method: str, params: Mapping[str, JsonValue]) -> bool:
-    """Whether the parameters of a request are what the protocol says; `method` is one of `METHODS`."""
-    return _SHAPES[method].isinstance_python(params)
+    """Whether the parameters of a request are what the protocol says; `method` is of `METHODS` or `TASK_METHODS`."""
+    return (_SHAPES.get(method) or _TASK_SHAPES[method]).isinstance_python(params)

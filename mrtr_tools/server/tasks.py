@@ -21,11 +21,9 @@ if TYPE_CHECKING:
     from mrtr_tools.tasks.record import Task
     from mrtr_tools.tasks.service import TaskService
 
-__all__ = ["TASK_METHODS", "answer", "created_object", "task_object", "with_extension"]
+__all__ = ["answer", "created_object", "task_object", "with_extension"]
 
 Json = dict[str, JsonValue]
-
-TASK_METHODS: Final = frozenset(("tasks/get", "tasks/update", "tasks/cancel"))
 
 POLL_MS: Final = 1000
 """Milliseconds that a client should wait before it asks again."""
@@ -34,7 +32,7 @@ POLL_MS: Final = 1000
 async def answer(
     tasks: TaskService, method: str, params: Mapping[str, JsonValue], client: Client, principal: str | None
 ) -> Json:
-    """The result of a request of `TASK_METHODS`, whose parameters are of the right types.
+    """The result of a request for a task, whose parameters `fits`.
 
     Raises:
         MissingCapability: its client did not declare the extension.
