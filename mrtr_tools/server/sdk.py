@@ -200,6 +200,8 @@ class Attached:
 
     async def serve(self, ctx: Request, call_next: CallNext) -> HandlerResult:
         """The middleware that lists what is ours and answers calls to it."""
+        if self.service.tasks is not None:
+            self.service.tasks.begin()  # unless it has, or whoever serves has begun it
         if ctx.method in LISTS and ctx.request_id is not None:
             return self._with_ours(ctx, await call_next(ctx))
         if ctx.method in HELLO:
@@ -291,11 +293,10 @@ class Attached:
     async def _task(self, ctx: Request, tasks: TaskService, call_next: CallNext) -> HandlerResult:
         """The answer to a request for a task; for one that is none of ours, that of whoever has it."""
         params = dict(ctx.params or {})
-        if not fits(ctx.method, params):
-            raise MCPError(types.INVALID_PARAMS, "Invalid request parameters", "")
         if ctx.request is not None:
             check_name(ctx.method, params, ctx.request.headers.get("mcp-name"))
-        tasks.begin()
+        if not fits(ctx.method, params):
+            raise MCPError(types.INVALID_PARAMS, "Invalid request parameters", "")
         try:
             result = await answer_for_task(tasks, ctx.method, params, client_of(ctx), current_principal(self.principal))
         except InvalidParams as unknown:

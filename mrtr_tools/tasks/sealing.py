@@ -76,12 +76,14 @@ class TaskSealer:
         return self._seal(row, message.encode("utf-8", "backslashreplace"), _context(row, "message"))
 
     def message(self, row: Row) -> str | None:
-        """The message of a row.
+        """The message of a row; None when there is none, or an empty one took its place.
 
         Raises:
             ValueError: as for `data`.
         """
-        return None if row.message is None else self._open(row, row.message, _context(row, "message")).decode()
+        if row.message is None:
+            return None
+        return self._open(row, row.message, _context(row, "message")).decode() or None
 
     def _keyed(self, row: Row) -> hmac.HMAC:
         return hmac.new(self.ring.open(row.key, _context(row, "key")), digestmod=hashlib.sha256)

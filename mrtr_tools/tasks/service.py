@@ -312,15 +312,15 @@ class TaskService:
         record.error = told if error.data is None else {**told, "data": error.data}
         return self._ended(row, record, "failed", error.message)
 
-    def _ended(self, row: Row, record: Record, status: Status, message: str | None = None) -> Row:
+    def _ended(self, row: Row, record: Record, status: Status, message: str = "") -> Row:
         """The row of a task that has ended, which holds nothing of the way there."""
         record.requests, record.call = {}, {}
         record.progress = replace(record.progress, carried={}, slots={}, open={}, defaults={}, why={})
         return self._changed(row, record, status, message)
 
-    def _changed(self, row: Row, record: Record, status: Status, message: str | None = None) -> Row:
+    def _changed(self, row: Row, record: Record, status: Status, message: str = "") -> Row:
         changed = replace(row, status=status, version=row.version + 1, updated=self._clock(), message=None)
-        if message is not None:
+        if status != "working":  # as long as it works, what a step told stands
             changed = replace(changed, message=self._sealer.sealed_message(row, message))
         return self._sealer.with_data(changed, record.to_json())
 
