@@ -7,9 +7,6 @@ never changes, and any build of a server goes on with what another began.
 from __future__ import annotations
 
 import asyncio
-import base64
-import binascii
-import json
 import logging
 from collections.abc import Awaitable, Callable
 from importlib import import_module
@@ -20,6 +17,7 @@ import sqlalchemy as sa
 
 from mrtr_tools.sealing import Sealer
 from mrtr_tools.tasks.database import Database
+from mrtr_tools.tasks.sealed_json import SealedJson, refuse_others
 
 __all__ = ["Queue"]
 
@@ -37,87 +35,10 @@ LIVE: Final = ["ENQUEUED", "PENDING", "DELAYED"]
 Run = Callable[[str, str, str], Awaitable[bool]]
 """Runs a leg, given a workflow, a task and its owner; True when there is another to run at once."""
 
-# What nothing public gives, each where it is used.
-_singleton: Any = import_module("dbos._dbos")
-_serialization: Any = import_module("dbos._serialization")
+_singleton: Any = import_module("dbos._dbos")  # what nothing public tells, each where it is used
 
 _log = logging.getLogger("mrtr_tools")
 _run: Run | None = None
-
-
-class SealedJson(dbos.Serializer):
-    """What DBOS keeps of a workflow: two texts, a yes or no, or that something went wrong. JSON, sealed."""
-
-    def __init__(self, sealer: Sealer) -> None:
-        self._sealer = sealer
-
-    def name(self) -> str:
-        """As it stands beside what it wrote."""
-        return "mrtr_tools_sealed"
-
-    def serialize(self, data: Any) -> str:
-        """Write it."""
-        if isinstance(data, BaseException):  # its text may hold anything
-            data = {"error": type(data).__name__}
-        text = json.dumps(data, allow_nan=False, separators=(",", ":")).encode()
-        return base64.b64encode(self._sealer.seal(text, NAME.encode())).decode()
-
-    def deserialize(self, serialized_data: str) -> Any:
-        """Read it.
-
-        Raises:
-            ValueError: it is not what `serialize` writes.
-        """
-        try:
-            sealed = base64.b64decode(serialized_data, validate=True)
-        except (binascii.Error, TypeError):
-            raise ValueError("it is not sealed") from None
-        return _read(json.loads(self._sealer.open(sealed, NAME.encode())))
-
-
-def _read(data: Any) -> Any:
-    if data is None or isinstance(data, bool):
-        return data
-    if isinstance(data, dict):
-        found = cast("dict[str, Any]", data)
-        if found.keys() == {"error"} and isinstance(found["error"], str):
-            return RuntimeError(found["error"])
-        if found.keys() == {"args", "kwargs"} and not found["kwargs"] and isinstance(found["args"], list):
-            args = cast("list[object]", found["args"])
-            if len(args) == 2 and all(isinstance(each, str) for each in args):  # noqa: PLR2004  a task and its owner
-                return {"args": tuple(args), "kwargs": {}}
-    raise ValueError("it is nothing that is kept there")
-
-
-class Refusing(dbos.Serializer):
-    """Stands in the place of another that DBOS would use for rows that say so, whoever wrote them.
-
-    Args:
-        name: the other's.
-    """
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def name(self) -> str:
-        """The other's."""
-        return self._name
-
-    def serialize(self, data: Any) -> str:  # noqa: ARG002
-        """Refuse.
-
-        Raises:
-            ValueError: always.
-        """
-        raise ValueError(f"{self._name} is not written in a process that runs tasks of mrtr_tools")
-
-    def deserialize(self, serialized_data: str) -> Any:  # noqa: ARG002
-        """Refuse.
-
-        Raises:
-            ValueError: always.
-        """
-        raise ValueError(f"{self._name} is not read in a process that runs tasks of mrtr_tools")
 
 
 async def _trampoline(task: str, owner: str) -> None:
@@ -151,7 +72,7 @@ class Queue:
         self._at_once = at_once
         self._client: dbos.DBOSClient | None = None
         self._engine: sa.Engine | None = None
-        self._others: tuple[dbos.Serializer, dbos.Serializer] | None = None
+        self._read_others_again: Callable[[], None] | None = None
 
     def prepare(self, engine: sa.Engine) -> None:
         """See `Waking.prepare`."""
@@ -183,12 +104,12 @@ class Queue:
             RuntimeError: DBOS runs in this process already.
         """
         global _run  # noqa: PLW0603  DBOS itself is one for a process, and calls functions of modules
-        if _singleton._dbos_global_instance is not None:
+        if _singleton._dbos_global_instance is not None:  # noqa: SLF001
             raise RuntimeError(
                 "DBOS runs in this process already, and there can be one: run the tasks of one server in a process, "
                 "and what else uses DBOS in another. Without run() an engine creates and reads tasks in any process."
             )
-        self._refuse_others()
+        self._read_others_again = refuse_others(self._serializer)
         _run = run
         self._engine = self._database.engine()
         try:
@@ -201,12 +122,12 @@ class Queue:
     def land(self) -> None:
         """End that; nothing where it has not begun."""
         global _run  # noqa: PLW0603  as above
-        if self._others is None:
+        if self._read_others_again is None:
             return
         dbos.DBOS.destroy()
         _run = None
-        _serialization.DBOSDefaultSerializer, _serialization.DBOSPortableJSON = self._others
-        self._others = None
+        self._read_others_again()
+        self._read_others_again = None
         if self._engine is not None:
             self._engine.dispose()
 
@@ -274,15 +195,9 @@ class Queue:
     def _system(self) -> Any:
         return cast("Any", self._prepared())._sys_db  # noqa: SLF001
 
-    def _refuse_others(self) -> None:
-        self._others = _serialization.DBOSDefaultSerializer, _serialization.DBOSPortableJSON
-        _serialization.DBOSDefaultSerializer, _serialization.DBOSPortableJSON = (
-            Refusing(each.name()) for each in self._others
-        )
-
 
 def _register() -> None:
-    registry = _singleton._get_or_create_dbos_registry()  # where registering twice is warned of
+    registry = _singleton._get_or_create_dbos_registry()  # noqa: SLF001  it warns of registering twice
     if WORKFLOW not in registry.workflow_info_map:
         dbos.DBOS.workflow(name=WORKFLOW, max_recovery_attempts=None)(_trampoline)
 
