@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -17,6 +18,8 @@ AGAIN: float = 1.0
 """Seconds before a leg that could not be run is tried again."""
 TRIES: int = 5
 
+_log = logging.getLogger("mrtr_tools")
+
 
 class MemoryEngine:
     """Keeps tasks in this process, and runs their legs in its event loop, one at a time for each task.
@@ -28,7 +31,7 @@ class MemoryEngine:
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
         self._rows: dict[str, Row] = {}
-        self._waiting: dict[str, int] = {}  # task -> how often its leg was tried; in the order of coming
+        self._waiting: dict[str, None] = {}  # tasks, in the order of coming
         self._running: dict[str, anyio.CancelScope] = {}
         self._woken = anyio.Event()
 
@@ -75,9 +78,9 @@ class MemoryEngine:
         async with anyio.create_task_group() as legs:
             while True:
                 for task in [each for each in self._waiting if each not in self._running]:
-                    tried = self._waiting.pop(task)
+                    del self._waiting[task]
                     self._running[task] = anyio.CancelScope()
-                    legs.start_soon(self._play, self._rows[task], leg, gave_up, tried)
+                    legs.start_soon(self._play, self._rows[task], leg, gave_up)
                 self._woken = anyio.Event()
                 await self._woken.wait()
 
@@ -106,11 +109,10 @@ class MemoryEngine:
     def _store(self, row: Row) -> None:
         self._rows[row.id] = row
         if row.status == "working":
-            self._wake(row.id, 0)
-
-    def _wake(self, task: str, tried: int) -> None:
-        self._waiting.setdefault(task, tried)
-        self._woken.set()
+            self._waiting[row.id] = None
+            self._woken.set()
+        else:
+            self._waiting.pop(row.id, None)
 
     def _sweep(self) -> None:
         now = self._clock()
@@ -120,21 +122,27 @@ class MemoryEngine:
             if task in self._running:
                 self._running[task].cancel()
 
-    async def _play(self, row: Row, leg: Leg, gave_up: GaveUp, tried: int) -> None:
+    async def _play(self, row: Row, leg: Leg, gave_up: GaveUp) -> None:
         """Run the legs of a task until it waits or ends."""
-        again = False
         try:
             with self._running[row.id]:
-                while await leg(row.id, row.owner):
-                    pass
-        except Exception:  # noqa: BLE001  a leg tells the log itself
-            again = tried + 1 < TRIES
-            if again:
-                await anyio.sleep(AGAIN * tried)
-            else:
-                await gave_up(row.id, row.owner)
+                while await self._until_it_ran(row.id, row.owner, leg, gave_up):
+                    self._waiting.pop(row.id, None)  # what this leg stored is run by the next
         finally:
             del self._running[row.id]
             self._woken.set()
-        if again:
-            self._wake(row.id, tried + 1)
+
+    async def _until_it_ran(self, task: str, owner: str, leg: Leg, gave_up: GaveUp) -> bool:
+        tries = 0
+        while True:
+            try:
+                if tries == TRIES:
+                    await gave_up(task, owner)
+                    return False
+                return await leg(task, owner)
+            except Busy:
+                pass  # not its fault, so it does not count
+            except Exception:  # noqa: BLE001  the log has it, and it is tried again
+                _log.exception("task %s: its leg could not be run", task)
+                tries = min(tries + 1, TRIES)
+            await anyio.sleep(AGAIN)
