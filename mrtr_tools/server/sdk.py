@@ -13,6 +13,7 @@ A middleware that answers by itself owns its result, so four duties of the SDK a
 from __future__ import annotations
 
 import logging
+from collections.abc import Awaitable
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -211,8 +212,12 @@ class Attached:
         tasks = self.service.tasks if ctx.method in TASK_METHODS and is_modern(ctx) else None
         if tasks is None and not self._is_ours(ctx):
             return await call_next(ctx)
+        return await self._guarded(self._call(ctx) if tasks is None else self._task(ctx, tasks, call_next))
+
+    async def _guarded(self, answer: Awaitable[HandlerResult]) -> HandlerResult:
+        """An answer of ours, or an error that says no more than it should."""
         try:
-            return await (self._call(ctx) if tasks is None else self._task(ctx, tasks, call_next))
+            return await answer
         except MCPError:
             raise
         except RequestError as error:

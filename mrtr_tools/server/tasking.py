@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from mrtr_tools.errors import DefinitionError
 from mrtr_tools.keys import InvalidKey, Key, generate_key, keys_from_environment, keys_from_file, read_keys
+from mrtr_tools.sealing import Sealer
 from mrtr_tools.server.signing import Keys, KeysFile
 from mrtr_tools.state import StateSigner
 from mrtr_tools.tools import Toolbox
@@ -16,7 +17,6 @@ from mrtr_tools.tools import Toolbox
 if TYPE_CHECKING:
     from mrtr_tools.single_use import Ledger
     from mrtr_tools.tasks.engine import Engine
-    from mrtr_tools.tasks.sealing import TaskSealer
     from mrtr_tools.tasks.service import TaskService
 
 __all__ = ["TASK_VARIABLE", "Tasks", "starting_tasks"]
@@ -24,6 +24,7 @@ __all__ = ["TASK_VARIABLE", "Tasks", "starting_tasks"]
 Tasks: TypeAlias = "Engine | str | os.PathLike[str]"
 """A file for all processes of one machine; ``postgresql://...`` for several machines; or an engine."""
 
+ENGINE: Final = ("create", "get", "update", "cancel", "tell", "run", "close")
 TASK_VARIABLE: Final = "MRTR_TOOLS_TASK_KEYS"
 
 _log = logging.getLogger("mrtr_tools")
@@ -73,8 +74,7 @@ def starting_tasks(
     from mrtr_tools.tasks.service import TaskService
 
     ring = given if given is not None else _kept_keys(tasks)
-    sealer = TaskSealer.of(ring, signer.audience)
-    engine = _engine(tasks, ring, sealer)
+    sealer, engine = TaskSealer.of(ring, signer.audience), _engine(tasks, ring, signer.audience)
     _log.info("%s: tasks are kept in %r, under key %s", signer.audience, engine, sealer.ring.key_id)
     return TaskService(
         toolbox,
@@ -117,10 +117,13 @@ def _kept_keys(tasks: Tasks) -> tuple[Key, ...]:
     return keys_from_file(path)
 
 
-def _engine(tasks: Tasks, ring: tuple[Key, ...], sealer: TaskSealer) -> Engine:
+def _engine(tasks: Tasks, ring: tuple[Key, ...], audience: str) -> Engine:
     if not isinstance(tasks, (str, os.PathLike)):
-        wanted = ("create", "get", "update", "cancel", "tell", "run", "close")
-        if not all(callable(getattr(cast("object", tasks), name, None)) for name in wanted):
+        if not all(callable(getattr(cast("object", tasks), name, None)) for name in ENGINE):
             raise TypeError("tasks= takes a file, a postgresql:// URL, or an Engine")
         return tasks
-    raise NotImplementedError
+    try:
+        from mrtr_tools.tasks.dbos import DbosEngine
+    except ImportError as error:
+        raise ImportError("tasks that last need their packages: pip install 'mrtr-tools[tasks]'") from error
+    return DbosEngine(tasks, sealer=Sealer(ring, audience, "task/queue"))
