@@ -12,7 +12,7 @@ from typing import Literal
 import anyio
 
 from mrtr_tools import Context, Toolbox, confirm, needs_input, then
-from mrtr_tools.server import run_http
+from mrtr_tools.server import run_stdio
 
 toolbox = Toolbox("machines", version="1.0")
 
@@ -51,4 +51,4 @@ async def in_the_cloud(what: str, key: str) -> str:
 MADE: dict[str, str] = {}
 
 if __name__ == "__main__":
-    run_http(toolbox, tasks="tasks.sqlite3", anonymous_ok=True)
+    run_stdio(toolbox, tasks="tasks.sqlite3")
