@@ -105,7 +105,7 @@ async def test_a_database_that_cannot_be_reached_makes_everything_busy_and_is_to
 
 
 async def test_two_servers_share_a_database_by_schemas_of_their_own(cluster: Cluster):
-    one, other = cluster.place().engine(), cluster.place().engine()
+    one, other = cluster.new_place().engine(), cluster.new_place().engine()
     await one.create(new_task("task"), at_most=1)
 
     assert await other.get("task", "owner") is None
