@@ -75,6 +75,8 @@ class Database:
 
         Raises:
             Busy: the database cannot be reached.
+            OSError: the file cannot be made.
+            ValueError: it is something else.
         """
         with self.reached(), self._prepared(prepare).begin() as connection:
             yield connection
@@ -85,12 +87,17 @@ class Database:
 
         Raises:
             Busy: it cannot.
+            ValueError: it is something else.
         """
         try:
             yield
         except (exc.OperationalError, exc.InterfaceError, exc.InternalError, exc.TimeoutError) as error:
             self._tell(error)
             raise Busy("unavailable") from None
+        except exc.DatabaseError as error:
+            if self.is_sqlite and "file is not a database" in str(error.orig):
+                raise ValueError(f"{self._path} is no SQLite file: give tasks a file of their own") from None
+            raise
         if not self._is_reachable:
             self._is_reachable = True
             _log.info("tasks in %s can be reached again", self)

@@ -40,6 +40,7 @@ class Running:
         process: the name of this one.
         outcome: whether there is another to run at once; cancelled when it was left to another process.
         scope: what cancels it.
+        has_begun: whether the store knows that this process runs it.
         has_stored: whether it stored that there is no more to run at once; what it does then is not cancelled.
     """
 
@@ -48,6 +49,7 @@ class Running:
     process: str
     outcome: asyncio.Future[bool]
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
+    has_begun: bool = False
     has_stored: bool = False
 
 
@@ -100,7 +102,7 @@ class Legs:
         again = False
         try:
             with running.scope:
-                again = await self._until_it_ran(workflow, task, owner)
+                again = await self._until_it_ran(running, owner)
         finally:
             del self._legs[workflow]
             if not self._legs:
@@ -113,7 +115,7 @@ class Legs:
 
     def to_watch(self) -> list[str]:
         """The workflows whose tasks may be taken from under them; from any thread."""
-        return [each.workflow for each in list(self._legs.values()) if not each.has_stored]
+        return [each.workflow for each in list(self._legs.values()) if each.has_begun and not each.has_stored]
 
     def cancel(self, workflows: Sequence[str]) -> None:
         """Cancel legs; from any thread."""
@@ -142,13 +144,14 @@ class Legs:
             if running is not None and not running.has_stored:
                 running.scope.cancel()
 
-    async def _until_it_ran(self, workflow: str, task: str, owner: str) -> bool:
-        is_counted, wait = True, 0.5
+    async def _until_it_ran(self, running: Running, owner: str) -> bool:
+        task, is_counted, wait = running.task, True, 0.5
         while True:
             try:
-                tries = await self._begin(workflow, task, owner, is_counted)
+                tries = await self._begin(running.workflow, task, owner, is_counted)
                 if tries is None:
                     return False
+                running.has_begun = True
                 if tries > TRIES:
                     _log.error("task %s: its leg could not be run, %d times", task, TRIES)
                     await self._gave_up(task, owner)

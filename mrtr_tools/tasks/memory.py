@@ -40,7 +40,8 @@ class MemoryEngine:
         self._sweep()
         if row.id in self._rows:
             return False
-        if sum(each.owner == row.owner and not each.has_ended for each in self._rows.values()) >= at_most:
+        owned = [each for each in (*self._rows.values(), row) if each.owner == row.owner]
+        if sum(not each.has_ended for each in owned) > at_most:
             raise Busy("overloaded")
         self._store(row)
         return True
@@ -86,6 +87,7 @@ class MemoryEngine:
 
     async def key_ids(self) -> Mapping[str, int]:
         """See `Engine.key_ids`."""
+        self._sweep()
         found: dict[str, int] = {}
         for row in self._rows.values():
             found[row.key_id] = found.get(row.key_id, 0) + 1
@@ -93,11 +95,12 @@ class MemoryEngine:
 
     async def rows(self, key_id: str, limit: int = 100) -> Sequence[Row]:
         """See `Engine.rows`."""
+        self._sweep()
         return [row for row in self._rows.values() if row.key_id == key_id][:limit]
 
     async def rewrap(self, row: Row, key: bytes, key_id: str) -> bool:
         """See `Engine.rewrap`."""
-        current = self._rows.get(row.id)
+        current = await self.get(row.id, row.owner)
         if current is None or current.key != row.key:
             return False
         self._rows[row.id] = replace(current, key=key, key_id=key_id)

@@ -206,5 +206,10 @@ def _under_our_logger() -> None:
     logger = logging.getLogger("dbos")
     if not logger.handlers:
         logger.addHandler(logging.NullHandler())  # or DBOS writes to stderr by itself
+    logger.addFilter(_is_worth_telling)
     logger.parent = _log
     logger.setLevel(logging.WARNING)
+
+
+def _is_worth_telling(record: logging.LogRecord) -> bool:
+    return not record.getMessage().startswith("Asyncio task cancelled")  # which is how a process stops

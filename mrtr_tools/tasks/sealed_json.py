@@ -20,7 +20,8 @@ from mrtr_tools.sealing import Sealer
 __all__ = ["SealedJson", "refuse_others"]
 
 CONTEXT: Final = b"mrtr_tools"
-OTHERS: Final = ("DBOSDefaultSerializer", "DBOSPortableJSON")
+OTHERS: Final = {"DBOSDefaultSerializer": "gAROLg==", "DBOSPortableJSON": "null"}
+"""The serializers that DBOS always has at hand, and nothing at all as each of them writes it."""
 
 _serialization: Any = import_module("dbos._serialization")
 
@@ -55,39 +56,41 @@ class SealedJson(dbos.Serializer):
         return _read(json.loads(self._sealer.open(sealed, CONTEXT)))
 
 
+class NotSealed(ValueError):
+    """What is to be read was written by another serializer."""
+
+
 class Refusing(dbos.Serializer):
     """Stands in the place of another that DBOS would use for rows that say so, whoever wrote them.
 
     Args:
         name: the other's.
+        ours: what is written in its place, which is that it could not be read.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, ours: dbos.Serializer) -> None:
         self._name = name
+        self._ours = ours
 
     def name(self) -> str:
         """The other's."""
         return self._name
 
-    def serialize(self, data: Any) -> str:  # noqa: ARG002
-        """Refuse.
-
-        Raises:
-            ValueError: always.
-        """
-        raise ValueError(f"{self._name} is not written in a process that runs tasks of mrtr_tools")
+    def serialize(self, data: Any) -> str:
+        """Write it as ours."""
+        return self._ours.serialize(data)
 
     def deserialize(self, serialized_data: str) -> Any:  # noqa: ARG002
         """Refuse.
 
         Raises:
-            ValueError: always.
+            NotSealed: always.
         """
-        raise ValueError(f"{self._name} is not read in a process that runs tasks of mrtr_tools")
+        raise NotSealed(f"{self._name} is not read in a process that runs tasks of mrtr_tools")
 
 
 def refuse_others(serializer: dbos.Serializer) -> Callable[[], None]:
-    """Have DBOS read and write nothing in this process but what is `serializer`'s.
+    """Have DBOS read nothing in this process but what `serializer` wrote.
 
     Returns:
         What ends that.
@@ -102,15 +105,9 @@ def refuse_others(serializer: dbos.Serializer) -> Callable[[], None]:
             setattr(_serialization, name, other)
 
     for name, other in others.items():
-        setattr(_serialization, name, Refusing(other.name()))
-    for other in others.values():
-        for read in (_serialization.deserialize_value, _serialization.deserialize_args):
-            try:
-                read("", other.name(), serializer)
-            except ValueError:
-                continue
-            except Exception:  # noqa: BLE001  it was read, then, and was not what it should have been
-                pass
+        setattr(_serialization, name, Refusing(other.name(), serializer))
+    for name, other in others.items():
+        if not _is_refused(OTHERS[name], other.name(), serializer):
             end()
             raise RuntimeError(f"this release of DBOS reads {other.name()} from its tables: use dbos>=3.4,<4")
     return end
@@ -128,3 +125,15 @@ def _read(data: Any) -> Any:
             if len(args) == 2 and all(isinstance(each, str) for each in args):  # noqa: PLR2004  a task and its owner
                 return {"args": tuple(args), "kwargs": {}}
     raise ValueError("it is nothing that is kept there")
+
+
+def _is_refused(text: str, name: str, serializer: dbos.Serializer) -> bool:
+    for what in ("value", "args", "exception"):
+        try:
+            getattr(_serialization, f"deserialize_{what}")(text, name, serializer)
+        except NotSealed:
+            continue
+        except Exception:  # noqa: BLE001  it was read, then, and was not what was looked for
+            return False
+        return False
+    return True

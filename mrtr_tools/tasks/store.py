@@ -65,11 +65,11 @@ class Store:
                 connection.execute(sa.select(lock))
             connection.execute(sa.delete(tasks).where(tasks.c.id == row.id, tasks.c.expires <= self._clock()))
             new = self._insert(tasks).values(**asdict(row), workflow=workflow).on_conflict_do_nothing()
-            if not connection.execute(new).rowcount:
+            if connection.execute(new.returning(tasks.c.id)).scalar_one_or_none() is None:
                 return False
             is_counted = sa.and_(tasks.c.owner == row.owner, self._all.is_open(), self._all.is_there(self._clock()))
             count = sa.select(sa.func.count()).select_from(tasks).where(is_counted)
-            if not row.has_ended and connection.execute(count).scalar_one() > at_most:
+            if connection.execute(count).scalar_one() > at_most:
                 raise Busy("overloaded")
             self._wake(connection, row, workflow)
         return True
@@ -198,18 +198,28 @@ class Store:
     def key_ids(self) -> Mapping[str, int]:
         """See `Engine.key_ids`."""
         key_id = self._tasks.c.key_id
+        is_there = self._all.is_there(self._clock())
         with self._transaction() as connection:
-            return dict(connection.execute(sa.select(key_id, sa.func.count()).group_by(key_id)).tuples().all())
+            counted = sa.select(key_id, sa.func.count().label("rows")).where(is_there).group_by(key_id)
+            return {row.key_id: row.rows for row in connection.execute(counted)}
 
     def rows(self, key_id: str, limit: int) -> Sequence[Row]:
         """See `Engine.rows`."""
-        found = sa.select(*self._all.columns).where(self._tasks.c.key_id == key_id).limit(limit)
+        found = (
+            sa.select(*self._all.columns)
+            .where(self._tasks.c.key_id == key_id, self._all.is_there(self._clock()))
+            .limit(limit)
+        )
         with self._transaction() as connection:
             return [row_of(row) for row in connection.execute(found).mappings()]
 
     def rewrap(self, row: Row, key: bytes, key_id: str) -> bool:
         """See `Engine.rewrap`."""
-        same = (self._all.is_task(row.id, row.owner), self._tasks.c.key == row.key)
+        same = (
+            self._all.is_task(row.id, row.owner),
+            self._tasks.c.key == row.key,
+            self._all.is_there(self._clock()),
+        )
         with self._transaction() as connection:
             change = sa.update(self._tasks).where(*same).values(key=key, key_id=key_id)
             return connection.execute(change).rowcount == 1
@@ -226,7 +236,7 @@ class Store:
         """How often each process has given one."""
         table = self._all.processes
         with self._transaction() as connection:
-            return dict(connection.execute(sa.select(table.c.id, table.c.beat)).tuples().all())
+            return {row.id: row.beat for row in connection.execute(sa.select(table.c.id, table.c.beat))}
 
     def strike_off(self, process: str, beat: int | None = None) -> None:
         """Forget a process, unless it has beaten again."""

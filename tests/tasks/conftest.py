@@ -1,6 +1,8 @@
 """A PostgreSQL of our own, and a place of each kind."""
 
+import socket
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,13 @@ def cluster() -> Iterator[Cluster]:
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     """A database of this test's own, of each kind."""
     return sqlite(tmp_path) if request.param == "sqlite" else request.getfixturevalue("cluster").place()
+
+
+@pytest.fixture
+def free_port() -> int:
+    """A port of this machine on which nobody listens."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as free:
+        return free.getsockname()[1]
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy as sa
 
 from mrtr_tools.sealing import Sealer
 from mrtr_tools.tasks.dbos import DbosEngine
@@ -55,9 +56,20 @@ class Cluster:
         """Of its database."""
         return f"postgresql://{USER}@127.0.0.1:{self.port}/postgres"
 
-    def place(self) -> Place:
+    def new_place(self) -> Place:
         """A schema that is not there yet."""
         return Place(self.url, f"tasks_{secrets.token_hex(4)}")
+
+    def place(self) -> Place:
+        """A schema that may be there, and has nothing in it."""
+        connected = sa.create_engine(self.url.replace("://", "+psycopg://"))
+        with connected.begin() as connection:
+            found = connection.execute(sa.text("SELECT tablename FROM pg_tables WHERE schemaname = 'tasks'")).scalars()
+            tables = ", ".join(f"tasks.{name}" for name in found if name != "dbos_migrations")
+            if tables:
+                connection.execute(sa.text(f"TRUNCATE {tables}"))
+        connected.dispose()
+        return Place(self.url, "tasks")
 
     def start(self) -> None:
         """Start it, and wait until it answers."""

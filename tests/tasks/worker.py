@@ -15,12 +15,16 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from mrtr_tools.tasks.dbos import DbosEngine
-from mrtr_tools.tasks.engine import Row
+from mrtr_tools.tasks.engine import Row, Status
 from tests.tasks.places import Place
 
 LAPSE = 1.0
 STEPS = ("one", "two", "three")
-NEXT = {"one": ("input_required", b"two"), "two": ("working", b"three"), "three": ("completed", b"")}
+NEXT: dict[str, tuple[Status, bytes]] = {
+    "one": ("input_required", b"two"),
+    "two": ("working", b"three"),
+    "three": ("completed", b""),
+}
 
 _context = multiprocessing.get_context("forkserver")
 _context.set_forkserver_preload(["mrtr_tools.tasks.dbos", "tests.tasks.worker"])
@@ -65,7 +69,7 @@ class Server:
         self._write(f"end {task} {step} {row.version}")
         self._die(task, step, "before it is stored")
         status, data = NEXT[step]
-        stored = replace(row, version=row.version + 1, status=status, data=data)  # type: ignore[arg-type]
+        stored = replace(row, version=row.version + 1, status=status, data=data)
         assert await self._engine.update(stored)
         self._die(task, step, "is stored")
         return status == "working"
@@ -115,5 +119,5 @@ def is_dead(process: BaseProcess) -> bool:
 async def until(holds: Callable[[], Awaitable[bool]], *, seconds: float = 30) -> None:
     """Wait until something is so."""
     async with asyncio.timeout(seconds):
-        while not await holds():
+        while not await holds():  # noqa: ASYNC110  it is another process that makes it so
             await asyncio.sleep(0.02)
