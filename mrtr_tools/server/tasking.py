@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
@@ -25,6 +27,7 @@ Tasks: TypeAlias = "Engine | str | os.PathLike[str]"
 """A file for all processes of one machine; ``postgresql://...`` for several machines; or an engine."""
 
 ENGINE: Final = ("create", "get", "update", "cancel", "tell", "run", "close")
+SPELLED: Final = 30  # of the 63 characters that a name may have there
 TASK_VARIABLE: Final = "MRTR_TOOLS_TASK_KEYS"
 
 _log = logging.getLogger("mrtr_tools")
@@ -126,4 +129,10 @@ def _engine(tasks: Tasks, ring: tuple[Key, ...], audience: str) -> Engine:
         from mrtr_tools.tasks.dbos import DbosEngine
     except ImportError as error:
         raise ImportError("tasks that last need their packages: pip install 'mrtr-tools[tasks]'") from error
-    return DbosEngine(tasks, sealer=Sealer(ring, audience, "task/queue"))
+    return DbosEngine(tasks, sealer=Sealer(ring, audience, "task/queue"), schema=_schema(audience))
+
+
+def _schema(audience: str) -> str:
+    """The schema of a server in PostgreSQL, so that several can have one database."""
+    spelled = re.sub(r"[^a-z0-9]+", "_", audience.lower()).strip("_")[:SPELLED]
+    return f"mrtr_tools_{spelled}_{hashlib.sha256(audience.encode()).hexdigest()[:6]}"

@@ -231,7 +231,8 @@ class TaskService:
         if unknown:
             raise InvalidKey(
                 f"{self.toolbox.name}: tasks are sealed with the key {min(unknown)}, which is not among the task keys: "
-                "add it behind the current one, and run `mrtr-tools keys rewrap` before it is taken out"
+                "add it behind the current one, and run `mrtr-tools keys rewrap` before it is taken out; or another "
+                "server keeps its tasks there, and this one needs a place of its own"
             )
 
     def begin(self) -> None:
