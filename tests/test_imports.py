@@ -152,7 +152,7 @@ def imports(path: Path, *, own: bool = True) -> Iterator[tuple[str, ast.stmt, bo
             yield from ((alias.name, node, node not in top) for alias in node.names)
 
 
-PACKAGES = {"mrtr_tools", "mrtr_tools.server", "mrtr_tools.single_use", "mrtr_tools.cli"}
+PACKAGES = {"mrtr_tools", "mrtr_tools.server", "mrtr_tools.single_use", "mrtr_tools.tasks", "mrtr_tools.cli"}
 MODULES = modules()
 
 
@@ -216,6 +216,22 @@ def test_only_the_adapters_name_the_sdk(name):
     allowed = {"mcp", "mcp_types"} if name.startswith("cli") else set()
 
     assert named & {"mcp", "mcp_types", "starlette", "uvicorn"} <= allowed
+
+
+def test_only_where_tasks_are_kept_is_a_database_named():
+    """It takes most of a second, and is an extra."""
+    naming = {
+        package: {
+            name for name in MODULES if any(each.partition(".")[0] == package for each, _, _ in imports(MODULES[name]))
+        }
+        for package in ("dbos", "sqlalchemy")
+    }
+
+    assert naming == {
+        "dbos": {"tasks.queue", "tasks.sealed_json"},
+        "sqlalchemy": {"tasks.database", "tasks.queue", "tasks.store", "tasks.tables"},
+    }
+    assert loaded_by("mrtr_tools.tasks")["mrtr_tools.tasks"] & set(naming) == set()
 
 
 @pytest.mark.parametrize("name", CORE)

@@ -25,7 +25,7 @@ __all__ = ["DbosEngine"]
 
 LAPSE: Final = 5.0
 AGAIN: Final = 1.0
-"""Seconds between two tries to begin, while the database cannot be reached."""
+"""Seconds between two tries, while the database cannot be reached."""
 
 T = TypeVar("T")
 
@@ -79,11 +79,21 @@ class DbosEngine:
         return await self._in_thread(lambda: self._store.get(task, owner))
 
     async def update(self, row: Row) -> bool:
-        """See `Engine.update`."""
+        """See `Engine.update`. A leg waits here while the database cannot be reached: what it did is not done again."""
         mine = running_leg(row.id)
-        runner = None if mine is None else mine.process
-        is_done = await self._in_thread(lambda: self._store.update(row, runner=runner))
-        if is_done and mine is not None and row.status != "working":
+        if mine is None:
+            return await self._in_thread(lambda: self._store.update(row))
+        is_certain = True
+        while True:
+            try:
+                is_done = await self._in_thread(lambda: self._store.update(row, runner=mine.process))
+                if not (is_done or is_certain):  # it may have been stored when nothing was heard of it
+                    is_done = await self.get(row.id, row.owner) == row
+                break
+            except Busy:
+                is_certain = False
+                await anyio.sleep(AGAIN)
+        if is_done and row.status != "working":
             mine.has_stored = True
         return is_done
 
@@ -116,7 +126,11 @@ class DbosEngine:
                 lambda: self._store.begin(workflow, task, owner, process, is_counted=is_counted)
             )
 
-        legs = Legs(leg, gave_up, begin, process)
+        async def give_back(workflow: str) -> None:
+            await self._in_thread(lambda: self._store.forgive([workflow], process))
+            await self._in_thread(lambda: self._queue.give_back(workflow, process))
+
+        legs = Legs(leg, gave_up, begin, give_back, process=process)
         keeping = Keeping(self._store, self._queue, legs, process=process, lapse=self._lapse, clock=self._clock)
         try:
             await self._launch(keeping, legs, process)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from contextvars import ContextVar
+from contextvars import Context, ContextVar
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -26,6 +26,8 @@ STOPPING: Final = 10.0
 Begin = Callable[[str, str, str, bool], Awaitable[int | None]]
 """`Store.begin` for this process, given a workflow, a task, its owner, and whether this counts as a try."""
 
+STOPS: Final = Busy("stopping").data
+
 _log = logging.getLogger("mrtr_tools")
 _running: ContextVar[Running | None] = ContextVar("mrtr_tools_leg", default=None)
 
@@ -42,6 +44,7 @@ class Running:
         scope: what cancels it.
         has_begun: whether the store knows that this process runs it.
         has_stored: whether it stored that there is no more to run at once; what it does then is not cancelled.
+        is_left: whether it is left to another process.
     """
 
     workflow: str
@@ -51,6 +54,7 @@ class Running:
     scope: anyio.CancelScope = field(default_factory=anyio.CancelScope)
     has_begun: bool = False
     has_stored: bool = False
+    is_left: bool = False
 
 
 def running_leg(task: str) -> Running | None:
@@ -66,13 +70,17 @@ class Legs:
         leg: see `Leg`.
         gave_up: see `GaveUp`.
         begin: see `Begin`.
+        give_back: leaves a workflow to other processes, and takes no more.
         process: the name of this one.
     """
 
-    def __init__(self, leg: Leg, gave_up: GaveUp, begin: Begin, process: str) -> None:
+    def __init__(
+        self, leg: Leg, gave_up: GaveUp, begin: Begin, give_back: Callable[[str], Awaitable[None]], *, process: str
+    ) -> None:
         self._leg = leg
         self._gave_up = gave_up
         self._begin = begin
+        self._give_back = give_back
         self._process = process
         self._loop = asyncio.get_running_loop()
         self._legs: dict[str, Running] = {}
@@ -81,7 +89,9 @@ class Legs:
 
     async def run(self, workflow: str, task: str, owner: str) -> bool:
         """`play` in the loop of the server, whichever loop this is called in."""
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(self.play(workflow, task, owner), self._loop))
+        playing = self.play(workflow, task, owner)
+        # In no context: an author's function is none of DBOS's affair.
+        return await asyncio.wrap_future(Context().run(asyncio.run_coroutine_threadsafe, playing, self._loop))
 
     async def play(self, workflow: str, task: str, owner: str) -> bool:
         """Run a leg, again when it could not be run.
@@ -107,7 +117,7 @@ class Legs:
             del self._legs[workflow]
             if not self._legs:
                 self._all_ended.set()
-            if running.scope.cancelled_caught and self._is_stopping:
+            if running.is_left or (running.scope.cancelled_caught and self._is_stopping):
                 running.outcome.cancel()
             else:
                 running.outcome.set_result(again)
@@ -157,7 +167,11 @@ class Legs:
                     await self._gave_up(task, owner)
                     return False
                 return await self._leg(task, owner)
-            except Busy:
+            except Busy as busy:
+                if busy.data == STOPS:
+                    await self._give_back(running.workflow)
+                    running.is_left = True
+                    return False
                 is_counted = False
             except Exception:  # noqa: BLE001  the log has it, and it is tried again
                 _log.exception("task %s: its leg could not be run", task)

@@ -25,11 +25,12 @@ NAME: Final = "mrtr_tools"
 WORKFLOW: Final = "mrtr_tools.task"
 VERSION: Final = "mrtr_tools-1"
 """Of the workflow below, not of the code around it: all builds that say so share their tasks."""
-POLLING: Final = 0.15
+POLLING: Final = 0.2
 """Seconds between two looks for legs to run."""
 THREADS: Final = 16
 DELETED: Final = 500
 ENDED: Final = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
+SELDOM: Final = 60.0
 LIVE: Final = ["ENQUEUED", "PENDING", "DELAYED"]
 
 Run = Callable[[str, str, str], Awaitable[bool]]
@@ -57,6 +58,25 @@ async def _leg(task: str, owner: str) -> bool:
         raise asyncio.CancelledError from None
 
 
+class Seldom(logging.Filter):
+    """What DBOS tells, but from each line of it once a minute: it looks several times a second into a database that
+    cannot be reached. And not that a process stops."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._told: dict[tuple[str, int], float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether it is told."""
+        place = record.pathname, record.lineno
+        if record.created - self._told.get(place, -SELDOM) < SELDOM:
+            return False
+        if record.getMessage().startswith("Asyncio task cancelled"):
+            return False
+        self._told[place] = record.created
+        return True
+
+
 class Queue:
     """The queue in a database.
 
@@ -71,6 +91,7 @@ class Queue:
         self._serializer = SealedJson(sealer)
         self._at_once = at_once
         self._client: dbos.DBOSClient | None = None
+        self._waiting: Any = None
         self._engine: sa.Engine | None = None
         self._read_others_again: Callable[[], None] | None = None
 
@@ -146,6 +167,12 @@ class Queue:
             left = database.get_pending_workflows(process, VERSION)
             return sum(database.reenqueue_for_recovery(each.workflow_id, [process], NAME) for each in left)
 
+    def give_back(self, workflow: str, process: str) -> None:
+        """Leave a workflow that this process has taken to others, and take no more."""
+        self._waiting._worker_concurrency = 0  # noqa: SLF001  a queue in memory is configured by its maker alone
+        with self._database.reached():
+            self._system().reenqueue_for_recovery(workflow, [process], NAME)
+
     def live(self, workflows: list[str]) -> set[str]:
         """Those of these workflows that are to be run yet, or are."""
         with self._database.reached():
@@ -176,16 +203,21 @@ class Queue:
                 "executor_id": process,
                 "use_listen_notify": False,
                 "run_migrations": False,
+                "notification_listener_polling_interval_sec": 0.2,  # which is how long it takes to end
                 "enable_otlp": False,
                 "max_executor_threads": THREADS,
                 "log_level": "WARNING",
             }
         )
-        _register()
-        dbos.DBOS.listen_queues([NAME])
-        self._prepared().register_queue(
-            NAME, worker_concurrency=self._at_once, polling_interval_sec=POLLING, on_conflict="always_update"
+        registry = _singleton._get_or_create_dbos_registry()  # noqa: SLF001  it would warn of registering twice
+        if WORKFLOW not in registry.workflow_info_map:
+            dbos.DBOS.workflow(name=WORKFLOW, max_recovery_attempts=None)(_trampoline)
+        # A queue that is registered in public has one limit for all processes, and is read again at each look.
+        registry.internal_queue_map.pop(NAME, None)
+        self._waiting = registry._register_internal_queue(  # noqa: SLF001
+            NAME, worker_concurrency=self._at_once, polling_interval_sec=POLLING
         )
+        dbos.DBOS.listen_queues([])
         dbos.DBOS.launch()
 
     def _prepared(self) -> dbos.DBOSClient:
@@ -196,20 +228,11 @@ class Queue:
         return cast("Any", self._prepared())._sys_db  # noqa: SLF001
 
 
-def _register() -> None:
-    registry = _singleton._get_or_create_dbos_registry()  # noqa: SLF001  it warns of registering twice
-    if WORKFLOW not in registry.workflow_info_map:
-        dbos.DBOS.workflow(name=WORKFLOW, max_recovery_attempts=None)(_trampoline)
-
-
 def _under_our_logger() -> None:
     logger = logging.getLogger("dbos")
     if not logger.handlers:
         logger.addHandler(logging.NullHandler())  # or DBOS writes to stderr by itself
-    logger.addFilter(_is_worth_telling)
+    if not any(isinstance(each, Seldom) for each in logger.filters):
+        logger.addFilter(Seldom())
     logger.parent = _log
     logger.setLevel(logging.WARNING)
-
-
-def _is_worth_telling(record: logging.LogRecord) -> bool:
-    return not record.getMessage().startswith("Asyncio task cancelled")  # which is how a process stops

@@ -20,7 +20,7 @@ from mrtr_tools.tasks.dbos import DbosEngine
 from mrtr_tools.testing import TESTING_KEYS
 
 SECONDS = 60
-BINARIES = Path("/usr/lib/postgresql/15/bin")
+INSTALLED = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
 USER = "postgres"  # PostgreSQL refuses to be run by root
 
 
@@ -81,7 +81,12 @@ class Cluster:
         self._do("stop", "-m", "immediate", check=False)
 
     def _do(self, *command: str, check: bool = True) -> None:
-        run([str(BINARIES / "pg_ctl"), "-D", str(self.folder / "data"), *command], check=check)
+        run([program("pg_ctl"), "-D", str(self.folder / "data"), *command], check=check)
+
+
+def program(name: str) -> str:
+    """One of PostgreSQL's, of the newest that is installed."""
+    return str(INSTALLED[-1].with_name(name))
 
 
 def run(command: list[str], *, check: bool = True) -> None:
@@ -94,10 +99,10 @@ def run(command: list[str], *, check: bool = True) -> None:
 @contextmanager
 def postgresql() -> Iterator[Cluster]:
     """A PostgreSQL that ends with the tests."""
-    if not (BINARIES / "initdb").exists():
+    if not INSTALLED:
         if os.environ.get("CI"):
-            pytest.fail("PostgreSQL 15 is missing: apt install postgresql-15")
-        pytest.skip("PostgreSQL 15 is not installed")
+            pytest.fail("PostgreSQL is missing: apt install postgresql")
+        pytest.skip("PostgreSQL is not installed")
     with closing(socket.create_server(("127.0.0.1", 0))) as free:
         port = free.getsockname()[1]
     folder = Path(tempfile.mkdtemp(prefix="mrtr_tools_postgresql"))  # pytest's own are closed to other users
@@ -105,7 +110,7 @@ def postgresql() -> Iterator[Cluster]:
         shutil.chown(folder, USER, USER)
     cluster = Cluster(folder, port)
     try:
-        run([str(BINARIES / "initdb"), "-D", str(folder / "data"), "-U", USER, "--auth=trust", "--no-sync"])
+        run([program("initdb"), "-D", str(folder / "data"), "-U", USER, "--auth=trust", "--no-sync"])
         cluster.start()
         yield cluster
     finally:

@@ -4,19 +4,17 @@ import asyncio
 import base64
 import logging
 import pickle
-import subprocess
-import sys
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-import anyio
 import dbos
 import pytest
 import sqlalchemy as sa
 
+from mrtr_tools.errors import Busy
 from mrtr_tools.tasks import keeping
 from mrtr_tools.tasks.dbos import DbosEngine
 from tests.tasks.places import Place, sqlite
@@ -249,15 +247,57 @@ async def test_a_process_that_stops_counts_for_no_try(engine: DbosEngine):
     assert count(engine, "mrtr_processes") == 0
 
 
+async def test_a_process_that_says_it_stops_leaves_legs_to_others_at_once_and_takes_no_more(engine: DbosEngine):
+    asked = 0
+
+    async def leg(task: str, owner: str) -> bool:
+        nonlocal asked
+        asked += 1
+        raise Busy("stopping")
+
+    def is_left() -> bool:
+        with written(engine) as execute:
+            left = execute("SELECT status FROM $workflow_status").scalars().all()
+            return left == ["ENQUEUED"] and execute("SELECT tries FROM $mrtr_tasks").scalar_one() == 0
+
+    async with running(engine, leg):
+        await engine.create(new_task("task"), at_most=2)
+        await until(lambda: holds(lambda: asked == 1 and is_left()))
+        await engine.create(new_task("next"), at_most=2)
+        assert engine._queue._waiting._worker_concurrency == 0
+    async with running(engine, ending(engine, ran := [])):
+        await until(lambda: is_at(engine, "next", "completed"))
+
+    assert (asked, sorted(ran)) == (1, ["next", "task"])
+
+
+async def test_an_authors_function_is_not_in_a_workflow_of_dbos(engine: DbosEngine):
+    seen: list[object] = []
+
+    async def leg(task: str, owner: str) -> bool:
+        seen.append(dbos.DBOS.workflow_id)
+        await change(engine, task, "completed")
+        return False
+
+    async with running(engine, leg):
+        await engine.create(new_task("task"), at_most=1)
+        await until(lambda: is_at(engine, "task", "completed"))
+
+    assert seen == [None]
+
+
 async def test_so_many_legs_run_at_a_time_and_no_more(place: Place):
     engine = place.engine(lapse=1, at_once=2)
     most, now = 0, 0
+    both = asyncio.Event()
 
     async def leg(task: str, owner: str) -> bool:
         nonlocal most, now
         now += 1
         most = max(most, now)
-        await anyio.sleep(0.2)
+        if now == 2:
+            both.set()
+        await within(both)
         now -= 1
         await change(engine, task, "completed")
         return False
@@ -320,12 +360,6 @@ async def test_nothing_is_left_running_and_nothing_is_said(
     said = [record for record in caplog.records if record.name.startswith(("dbos", "mrtr_tools", "sqlalchemy"))]
     assert [record.getMessage() for record in said if record.levelno > logging.INFO] == []
     assert capfd.readouterr() == ("", "")
-
-
-def test_dbos_is_imported_only_where_tasks_are_kept():
-    code = "import sys, mrtr_tools, mrtr_tools.tasks; print({'dbos', 'sqlalchemy'} & set(sys.modules))"
-
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
 
 
 async def never(task: str, owner: str) -> None:
