@@ -19,8 +19,12 @@ DELAYS: Final = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 """Seconds before each of the times that something is sent again; about a quarter of a minute in all."""
 
 
-async def patiently(send: Callable[[], Awaitable[T]]) -> T:
+async def patiently(send: Callable[[], Awaitable[T]], told: Callable[[MCPError], object] | None = None) -> T:
     """Send a request, and again while the server says that it was not begun (-31001), a little later each time.
+
+    Args:
+        send: sends it.
+        told: is told of each time that it was not begun, but for the last.
 
     Raises:
         MCPError: the server has another error, or the same one still.
@@ -31,6 +35,8 @@ async def patiently(send: Callable[[], Awaitable[T]]) -> T:
         except MCPError as error:
             if error.code != Busy.code:
                 raise
+            if told is not None:
+                told(error)
         await pause(tried)
     return await send()
 
