@@ -16,7 +16,7 @@ from mcp import Client, types
 from pydantic import JsonValue
 
 from mrtr_tools.cli.connection import Connection
-from mrtr_tools.cli.events import Detached, Noted, Show, TaskSeen
+from mrtr_tools.cli.events import Detached, Noted, Show
 from mrtr_tools.cli.exits import FAILED, Stop
 from mrtr_tools.cli.pairs import arguments_of
 from mrtr_tools.cli.replies import Replies
@@ -98,7 +98,7 @@ class Conversation:
             if not isinstance(result, CreateTaskResult):
                 return wire_of(result)
             self.watching = Watching(result.task_id, self._target, self._replies, self._show)
-            self._show(TaskSeen(wire_of(result)))
+            self.watching.tell(result)
         if self._detach:
             self._show(Detached(self.watching.task, self.watching.command("get")))
             return None

@@ -97,14 +97,14 @@ class Handling:
         async def named(client: Client) -> T:
             if client.server_info is not None:
                 self._replies.server = client.server_info.title or client.server_info.name
-            return await work(client)
+            try:
+                return await work(client)
+            except MCPError as error:
+                if error.code != types.METHOD_NOT_FOUND:
+                    raise
+                raise Stop(f"{self.target.name} has no tasks", FAILED, {"code": error.code}) from None
 
-        try:
-            return await self._connection.use(named)
-        except MCPError as error:
-            if error.code != types.METHOD_NOT_FOUND:
-                raise
-            raise Stop(f"{self.target.name} has no tasks", FAILED, {"code": error.code}) from None
+        return await self._connection.use(named)
 
     async def _get(self, client: Client) -> Json | None:
         task = await get_task(client.session, self._task)

@@ -19,7 +19,7 @@ from mrtr_tools.cli.exits import FAILED, INTERRUPTED, Stop
 from mrtr_tools.cli.replies import Replies
 from mrtr_tools.cli.targets import Target
 from mrtr_tools.cli.terminal import paragraph
-from mrtr_tools.client import DetailedTask, follow
+from mrtr_tools.client import CreateTaskResult, DetailedTask, follow
 from mrtr_tools.client.following import give_up
 from mrtr_tools.templates import shown
 
@@ -95,7 +95,7 @@ class Watching:
             self._answers.update({key: response.wire() for key, response in answers.items()})
         return {key: self._answers[key] for key in requests}  # one may be sent twice, when the line broke after it
 
-    def tell(self, task: DetailedTask) -> None:
+    def tell(self, task: CreateTaskResult | DetailedTask) -> None:
         """Show how the task is, if that has changed."""
         if (news := (task.status, task.status_message)) != self._last:
             self._last = news

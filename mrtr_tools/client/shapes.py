@@ -46,8 +46,8 @@ class _Task(types.Result):
     status_message: str | None = None
     created_at: str | None = None
     last_updated_at: str | None = None
-    ttl_ms: float | None = None
-    poll_interval_ms: float | None = None
+    ttl_ms: int | float | None = None
+    poll_interval_ms: int | float | None = None
 
 
 class CreateTaskResult(_Task):

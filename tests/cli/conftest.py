@@ -21,9 +21,11 @@ from typing import Any
 import pytest
 
 from mrtr_tools.cli import main
+from tests.server.processes import serving
 
 ROOT = Path(__file__).parents[2]
 DESK = "tests/cli/desk.py"
+WORKS = str(ROOT / "tests" / "client" / "works.py")
 COMMAND = [sys.executable, "-W", "error", "-m", "mrtr_tools.cli"]
 TIMEOUT = 60
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|\r")
@@ -100,6 +102,13 @@ def desk() -> Iterator[Desk]:
     desk = Desk()
     yield desk
     desk.close()
+
+
+@pytest.fixture(scope="session")
+def works() -> Iterator[str]:
+    """The address of tools that go on as tasks."""
+    with serving([WORKS]) as served:
+        yield served.url
 
 
 class Scripted(ThreadingHTTPServer):

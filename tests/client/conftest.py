@@ -1,20 +1,5 @@
-"""The works, in a process of their own."""
+"""What the tests of the command line serve, too."""
 
-from collections.abc import Iterator
-from pathlib import Path
+from tests.cli.conftest import scripted, works
 
-import pytest
-
-from tests.cli.conftest import scripted
-from tests.server.processes import serving
-
-__all__ = ["scripted"]
-
-WORKS = str(Path(__file__).with_name("works.py"))
-
-
-@pytest.fixture(scope="session")
-def works() -> Iterator[str]:
-    """The address of the works."""
-    with serving([WORKS]) as served:
-        yield served.url
+__all__ = ["scripted", "works"]
