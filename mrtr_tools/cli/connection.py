@@ -17,15 +17,14 @@ from mrtr_tools.cli.events import Noted, Show
 from mrtr_tools.cli.exits import FAILED, Stop
 from mrtr_tools.cli.reasons import NoAnswer
 from mrtr_tools.cli.targets import Target
-from mrtr_tools.client import Tasks
-from mrtr_tools.client.patience import DELAYS, patiently, pause
+from mrtr_tools.client import Tasks, patience
 
 __all__ = ["Connection"]
 
 T = TypeVar("T")
 
 BETWEEN: Final = frozenset({502, 503, 504})
-"""What stands between a client and a server answers with these when it has no answer of the server's."""
+"""With these a proxy answers when it has no answer of the server's."""
 PATIENCE: Final = httpx2.Timeout(30.0, read=300.0)
 
 Fault = Literal["unsent", "lost"]
@@ -77,7 +76,7 @@ class Connection:
                 if not self._can_go_on(error):
                     raise
             self._show(Noted("The line to the server broke; trying again ..."))
-            await pause(self._tried)
+            await patience.pause(self._tried)
             self._tried += 1
 
     async def act(self, send: Callable[[], Awaitable[T]]) -> T:
@@ -90,7 +89,7 @@ class Connection:
             self.heard()
             return result
 
-        return await patiently(sent, self._busy)
+        return await patience.patiently(sent, self._busy)
 
     def heard(self) -> None:
         """The server has answered: the next time that the line breaks is a first one."""
@@ -110,7 +109,7 @@ class Connection:
                 "or acts once in any case (single use), call it with --retry: what got no answer is sent again",
                 FAILED,
             ) from error
-        return self._tried < len(DELAYS)
+        return self._tried < len(patience.DELAYS)
 
     @asynccontextmanager
     async def _client(self) -> AsyncGenerator[Client]:
@@ -129,7 +128,8 @@ class Connection:
 
 async def _check_origin(response: httpx2.Response) -> None:
     """See that it is the server who answers: the SDK would take a page of a proxy for an error of the server's."""
-    if response.status_code in BETWEEN:
+    is_json = response.headers.get("Content-Type", "").lower().startswith("application/json")
+    if response.status_code in BETWEEN and not is_json:
         raise NoAnswer(response.status_code)
 
 

@@ -114,7 +114,8 @@ def works() -> Iterator[str]:
 class Scripted(ThreadingHTTPServer):
     """A server that answers each `tools/call` with the next result of its script; the last one over and over.
 
-    A result with a ``code`` is an error; one whose ``status`` is a number has that of HTTP and nothing else. `tool` is
+    A result with a ``code`` is an error; one whose ``status`` is a number has that of HTTP and nothing else, and with
+    0 there is none. `tool` is
     the one tool that it lists. `messages` are all that came, `calls` the params of the calls among them. It says hello
     to older clients too. `tasks` are the scripts of other methods, such as ``tasks/get``; `headers` has the method and
     the `Mcp-Name` of each request.
@@ -163,6 +164,9 @@ class Answering(BaseHTTPRequestHandler):
             return
         self.server.headers.append((message["method"], self.headers["Mcp-Name"]))
         result = self.server.reply(message["method"], message.get("params", {}))
+        if result.get("status") == 0:
+            self.close_connection = True
+            return
         if isinstance(result.get("status"), int):
             self.send_response(result["status"])
             self.send_header("Content-Length", "0")

@@ -37,6 +37,13 @@ def must(name: str) -> dict[str, str]:
 
 @toolbox.tool
 @needs_input(size="How large?")
+def measure(name: str, size: int) -> str:
+    """Ask, and be no task."""
+    return f"{name}: {size}"
+
+
+@toolbox.tool
+@needs_input(size="How large?")
 def build(name: str, size: int) -> str:
     """Ask, go on as a task, and ask again there."""
     return then(lay_out, name=name, size=size)
@@ -65,6 +72,6 @@ def fail(how: str) -> str:
 if __name__ == "__main__":
     logging.basicConfig(level=logging.INFO)
     shown_tasks.POLL_MS = int(os.environ.get("POLL_MS", "30"))
-    run_http(
-        toolbox, port=int(os.environ.get("PORT", "0")), keys=[generate_key()], tasks=MemoryEngine(), anonymous_ok=True
-    )
+    keys = [os.environ.get("KEY") or generate_key()]
+    port = int(os.environ.get("PORT", "0"))
+    run_http(toolbox, port=port, keys=keys, tasks=MemoryEngine(), task_keys=keys, anonymous_ok=True)
