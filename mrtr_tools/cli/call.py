@@ -73,6 +73,11 @@ def call(
     """
     with told(target, as_json=as_json) as show:
         texts, given, server = split_pairs(arguments or [], "argument"), Given(answer or []), read_target(target, tasks)
+        if detach and server.url is None and tasks is None:
+            raise Stop(
+                "--detach leaves a task to a server that goes on: start one (mrtr-tools run FILE --http) and call its "
+                "address, or say with --tasks where servers of this file keep their tasks"
+            )
         from mrtr_tools.cli.conversation import Conversation
         from mrtr_tools.cli.replies import Replies
 

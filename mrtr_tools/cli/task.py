@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mrtr_tools.cli.exits import Stop
 from mrtr_tools.cli.given import Given
 from mrtr_tools.cli.playing import end, person, played, told
 from mrtr_tools.cli.targets import read_target
@@ -79,6 +80,8 @@ def _handling(
     target: str, name: str, tasks: str | None, answer: list[str] | None, show: Show, *, as_json: bool
 ) -> Handling:
     given, server = Given(answer or []), read_target(target, tasks)
+    if server.url is None and tasks is None:
+        raise Stop(f"Say where the tasks of {target} are kept (--tasks), or call the address of a server that has them")
     from mrtr_tools.cli.handling import Handling
 
     return Handling(server, name, given, None if as_json else person(), show)
