@@ -36,6 +36,7 @@ runner
 tasks
 answering testing
 server
+client
 cli
 """
 LAYERS = [line.split() for line in ORDER.split("\n") if line]
@@ -152,7 +153,7 @@ def imports(path: Path, *, own: bool = True) -> Iterator[tuple[str, ast.stmt, bo
             yield from ((alias.name, node, node not in top) for alias in node.names)
 
 
-PACKAGES = {"mrtr_tools", "mrtr_tools.server", "mrtr_tools.single_use", "mrtr_tools.tasks", "mrtr_tools.cli"}
+PACKAGES = {f"mrtr_tools.{name}" for name in ("server", "single_use", "tasks", "client", "cli")} | {"mrtr_tools"}
 MODULES = modules()
 
 
@@ -213,7 +214,7 @@ def test_nothing_is_imported_inside_a_function(name):
 @pytest.mark.parametrize("name", [name for name in MODULES if not name.startswith("server")])
 def test_only_the_adapters_name_the_sdk(name):
     named = {module.partition(".")[0] for module, _, _ in imports(MODULES[name], own=False)}
-    allowed = {"mcp", "mcp_types"} if name.startswith("cli") else set()
+    allowed = {"mcp", "mcp_types"} if name.startswith(("client", "cli")) else set()
 
     assert named & {"mcp", "mcp_types", "starlette", "uvicorn"} <= allowed
 

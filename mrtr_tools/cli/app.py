@@ -10,6 +10,7 @@ import typer
 from mrtr_tools.cli.call import call
 from mrtr_tools.cli.keygen import keygen
 from mrtr_tools.cli.run import run
+from mrtr_tools.cli.task import task
 
 __all__ = ["app"]
 
@@ -22,6 +23,7 @@ app = typer.Typer(
 )
 app.command()(run)
 app.command()(call)
+app.add_typer(task, name="task")
 app.command()(keygen)
 
 
