@@ -140,7 +140,7 @@ class TaskService:
             raise AlreadyDone("unfinished")
         if not record.is_repeat_of(self._read(kept)):
             raise AlreadyDone("used")
-        return _created(kept, self._sealer.message(kept))
+        return _created(kept, self._message(kept))
 
     async def get(self, task: str, principal: str | None) -> Task:
         """How a task is.
@@ -154,7 +154,7 @@ class TaskService:
         return Task(
             row.id,
             row.status,
-            self._sealer.message(row),
+            self._message(row),
             row.created,
             row.updated,
             None if row.expires is None else row.expires - row.created,
@@ -308,6 +308,13 @@ class TaskService:
             return Record.from_json(self._sealer.data(row))
         except ValueError as error:
             _log.error("task %s cannot be read: %s", row.id, error)
+            raise Busy("unavailable") from None
+
+    def _message(self, row: Row) -> str | None:
+        try:
+            return self._sealer.message(row)
+        except ValueError as error:
+            _log.error("the message of task %s cannot be read: %s", row.id, error)
             raise Busy("unavailable") from None
 
     def _machine(self, record: Record, call: Call) -> Round:

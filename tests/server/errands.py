@@ -129,9 +129,10 @@ def app(served: Toolbox = toolbox, *, engine: MemoryEngine | None = None, **opti
 class Desk:
     """The server at a URL, and those who come to it."""
 
-    def __init__(self, url: str, clock: Clock) -> None:
+    def __init__(self, url: str, clock: Clock, engine: MemoryEngine | None = None) -> None:
         self.url = url
         self.clock = clock
+        self.engine = engine or MemoryEngine(clock)
         self.open: list[tuple[str, str]] = []
 
     def ask(
@@ -158,9 +159,9 @@ class Desk:
         """How a task is."""
         return self.ask("tasks/get", {"taskId": task}, **options).result
 
-    def update(self, task: str, **responses: Any) -> dict[str, Any]:
+    def update(self, task: str, *, person: str = "ada", **responses: Any) -> dict[str, Any]:
         """Answer questions of a task."""
-        return self.ask("tasks/update", {"taskId": task, "inputResponses": responses}).result
+        return self.ask("tasks/update", {"taskId": task, "inputResponses": responses}, person=person).result
 
     def cancel(self, task: str, **options: Any) -> dict[str, Any]:
         """Cancel a task."""
@@ -185,8 +186,9 @@ class Desk:
 def desk(**options: Any) -> Iterator[Desk]:
     """Serve it; what is left open is cancelled in the end, for a server waits for what runs."""
     clock = Clock()
-    with serving(app(engine=MemoryEngine(clock), **options)) as url:
-        at = Desk(url, clock)
+    engine = MemoryEngine(clock)
+    with serving(app(engine=engine, **options)) as url:
+        at = Desk(url, clock, engine)
         try:
             yield at
         finally:
