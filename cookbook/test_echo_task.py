@@ -1,9 +1,12 @@
+from collections.abc import Mapping
+
 import pytest
+from pydantic import JsonValue
 
 from cookbook import echo_task as recipe
 from mrtr_tools.testing import Player
 
-FORMS = {"elicitation": {"form": {}}}
+FORMS: Mapping[str, JsonValue] = {"elicitation": {"form": {}}}
 
 
 @pytest.mark.anyio

@@ -199,9 +199,9 @@ class HttpEndpoint:
     ) -> Started[Answer] | Response | None:
         """The answer to a message, on its way or there; None when it is for the SDK."""
         if self._proposed is not None and headers.get(VERSION_HEADER) in UNSAID and SESSION_HEADER not in headers:
-            request = read_request(message)
-            if request is not None and self._proposed.takes(request):
-                return Started(self._proposed.answer(request, headers, principal))
+            proposed = self._proposed.request_in(message)
+            if proposed is not None:
+                return Started(self._proposed.answer(proposed, headers, principal))
         lean = self._lean
         if older or lean is None:
             _check_id(message)

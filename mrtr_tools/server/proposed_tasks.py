@@ -13,6 +13,9 @@ the proposal                          as a request of the extension, and its ans
 ``tasks/cancel``                      ``tasks/cancel``, and ``tasks/get``; -32602 for a task that has ended
 ====================================  =========================================================================
 
+A server of the SDK that a toolbox is attached to reads its requests itself, so there they are not served; `http_app`,
+`run_http` and `run_stdio` serve them before it is decided who serves the rest.
+
 Its messages are told by what they lack: they have no envelope (a version in `_meta`), no session and no version header,
 unless that says ``DRAFT-2026-v1``. So nothing changes for a request of any released revision. A client that declares
 nothing can be shown a form, as in the proposal; the headers that released requests must have may be left out, but what
@@ -42,6 +45,7 @@ from mrtr_tools.server.envelope import (
     Rejected,
     Request,
     failed,
+    read_request,
 )
 from mrtr_tools.server.headers import PARAM_PREFIX, Headers, ParamHeaders, check_sent
 from mrtr_tools.server.service import Service
@@ -131,6 +135,14 @@ class ProposedTasks:
         if request.method not in _METHODS or (isinstance(meta, dict) and PROTOCOL_VERSION in meta):
             return False
         return request.method != "tools/call" or params.get("task") is not None
+
+    def request_in(self, message: object) -> Request | None:
+        """One of these requests, if a message is one."""
+        try:
+            request = read_request(message)
+        except Rejected:  # as others will tell
+            return None
+        return request if request is not None and self.takes(request) else None
 
     async def answer(self, request: Request, headers: Headers, principal: Callable[[], str | None]) -> Answer:
         """Do what one of these requests wants. Nothing is raised but cancellation.

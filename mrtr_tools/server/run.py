@@ -75,7 +75,8 @@ def run_stdio(
         tasks: where calls are kept that go on as tasks, see `http_app`.
         task_keys: see there.
         task_keys_file: see there.
-        sep_2322_tasks: see there. Such a client sends no `initialize`; one that does is served by its revision.
+        sep_2322_tasks: see there. A client that begins with `initialize`, or with ``lean=False`` with any other request
+            of a released revision, is one of that for good.
         max_request: bytes that one line may have. A longer one is answered with an error.
         lean: serve clients of 2026-07-28 without the MCP SDK, which is imported for older ones then; or not.
 
@@ -271,6 +272,7 @@ def http_app(
         sep_2322_tasks: serve the tasks of SEP-2322 as it proposed them, too: `tasks/result`, `tasks/input_response` and
             a `task` parameter, in requests without the envelope that 2026-07-28 wants. That was superseded by the
             extension ``io.modelcontextprotocol/tasks``, which is served in any case, and is the only one advertised.
+            See `mrtr_tools.server.proposed_tasks`.
         allowed_hosts: the values of the `Host` header to serve, such as ``mcp.example.com``, with ``:*`` for any port;
             by default those of this machine.
         allowed_origins: the values of the `Origin` header to serve, such as ``https://example.com``; by default those
@@ -292,7 +294,7 @@ def http_app(
 
     Raises:
         DefinitionError: a step opens a page or is of single use, and neither `anonymous_ok` nor `principal` is given;
-            or one is of single use, and there are no `claims`.
+            one is of single use, and there are no `claims`; or there are no tasks for `sep_2322_tasks`.
         InvalidKey: there are no keys, one cannot be used, or they are given in two ways.
         OSError: `keys_file` cannot be read.
         TypeError: one text was given in place of a list, or `anonymous_ok` is neither True nor False.

@@ -173,7 +173,7 @@ class Desk:
             told = self.get(task, **options)
             if told["status"] == status:
                 return told
-        raise AssertionError(told)
+        raise AssertionError(f"{task} did not come to be {status}")
 
     def shopping(self) -> str:
         """A task that asks for bread and milk."""

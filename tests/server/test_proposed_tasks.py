@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
+from pydantic import Field
 
 from cookbook import echo_task
 from mrtr_tools import Sample, Toolbox, needs_input, then
@@ -65,7 +66,7 @@ def until(at: Desk, task: str, status: str) -> dict[str, Any]:
         told = say(at, "tasks/get", {"taskId": task}).result
         if told["status"] == status:
             return told
-    raise AssertionError(told)
+    raise AssertionError(f"{task} did not come to be {status}")
 
 
 def asking(at: Desk) -> str:
@@ -397,3 +398,28 @@ def test_a_client_that_declares_nothing_is_shown_forms_and_nothing_else(at):
         error = refused(say(other, "tasks/result", {"taskId": task}), -32021)
 
     assert error["data"]["requiredCapabilities"] == {"sampling": {}}
+
+
+def test_an_argument_in_the_headers_has_to_be_the_one_in_the_body():
+    """As elsewhere; and all of them may be left out."""
+    toolbox = Toolbox("regions")
+
+    @toolbox.tool(task="optional")
+    def fetch(region: Annotated[str, Field(json_schema_extra={"x-mcp-header": "Region"})]) -> str:
+        return region
+
+    with serving(app(toolbox, sep_2322_tasks=True)) as url:
+        other = Desk(url, Clock())
+        params = {"name": "fetch", "arguments": {"region": "eu"}, "task": {}}
+        refused(say(other, "tools/call", params, headers={"Mcp-Param-Region": "us"}), -32020)
+        for headers in ({"Mcp-Param-Region": "eu"}, {}):
+            assert say(other, "tools/call", params, headers=headers).result["task"]["status"] == "working"
+
+
+@pytest.mark.parametrize("body", ['[{"jsonrpc": "2.0"}]', '{"jsonrpc": "2.0", "id": 1, "method": []}', "{}", "7"])
+def test_what_is_no_message_is_left_to_whoever_serves_older_clients(at, off, body):
+    headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    answers = [send(place.url, body, {**headers, "Authorization": "Bearer ada"}) for place in (at, off)]
+
+    assert (answers[0].status, answers[0].text) == (answers[1].status, answers[1].text)
+    assert answers[0].status >= 400

@@ -272,7 +272,7 @@ def polled(exchange: Exchange, asked: dict[str, Any], status: str) -> dict[str, 
         answer = exchange(asked)
         if answer["result"]["status"] == status:
             return answer
-    raise AssertionError(answer)
+    raise AssertionError(f"no task came to be {status}")
 
 
 def timeless(answer: dict[str, Any]) -> dict[str, Any]:
