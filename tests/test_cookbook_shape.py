@@ -33,6 +33,7 @@ STARTS = {  # the others serve over stdio
     "nightly_report": 'run_stdio(toolbox, tasks="tasks.sqlite3")',
     "start_a_vm": 'run_stdio(toolbox, tasks="tasks.sqlite3")',
     "add_to_your_server": "server.run()",
+    "echo_task": 'run_stdio(toolbox, tasks="echo_tasks.sqlite3")',
     "bind_to_the_user": 'server.run("streamable-http", port=int(os.environ.get("PORT", "8000")))',
     "rotate_keys": 'run_http(toolbox, port=int(os.environ.get("PORT", "8000")), keys_file="keys")',
 }

@@ -44,6 +44,7 @@ from mrtr_tools.server.waiting import Gone, Started, unless_gone
 
 if TYPE_CHECKING:
     from mrtr_tools.server.principals import Principal
+    from mrtr_tools.server.proposed_tasks import ProposedTasks
 
 __all__ = ["BODY_SECONDS", "HttpEndpoint"]
 
@@ -54,6 +55,8 @@ BODY_SECONDS: Final = 10
 OLDER: Final = frozenset({None, b"2024-11-05", b"2025-03-26", b"2025-06-18", b"2025-11-25"})
 """What the version header says, if anything, in revisions that begin with `initialize`."""
 SESSION_HEADER: Final = b"mcp-session-id"
+UNSAID: Final = frozenset({None, b"DRAFT-2026-v1"})
+"""What it says where the proposal of tasks may be spoken."""
 
 BOTH: Final = b"application/json, text/event-stream"
 TAKE_JSON: Final = {b"*/*", b"application/*", JSON}
@@ -79,6 +82,7 @@ class HttpEndpoint:
         principal: what of an access token says who is calling. Given, there has to be one: a middleware of the SDK
             around this application puts it into the scope.
         service: what is served; it begins nothing new once the process is told to stop.
+        proposed: serves what it takes of requests without a session and a version.
         body_seconds: how long the body of a request may take to come.
     """
 
@@ -90,6 +94,7 @@ class HttpEndpoint:
         *,
         principal: Principal | None = None,
         service: Service | None = None,
+        proposed: ProposedTasks | None = None,
         body_seconds: float = BODY_SECONDS,
     ) -> None:
         self._gate = gate
@@ -97,6 +102,7 @@ class HttpEndpoint:
         self._sdk = sdk
         self._principal: Principal | None = principal
         self._service = service
+        self._proposed = proposed
         self._body_seconds = body_seconds
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -179,24 +185,27 @@ class HttpEndpoint:
             return NOT_ACCEPTABLE
         body = await self._body(receive)
         if scope["method"] == "POST":
-            message = read_json(body)
-            if older or self._lean is None:
-                _check_id(message)
-            else:
-                begun = self._begun(self._lean, message, headers, principal)
-                if isinstance(begun, Response):
-                    return begun
-                if begun is not None:
-                    return _json(begun.result[0] if begun.result is not None else await unless_gone(begun, receive))
+            begun = self._begun(read_json(body), headers, principal, older=older)
+            if isinstance(begun, Response):
+                return begun
+            if begun is not None:
+                return _json(begun.result[0] if begun.result is not None else await unless_gone(begun, receive))
         # What was looked at is what is served.
         await self._sdk({**scope, "headers": [*headers.items()]}, replayed(bytes(body), receive), send)
         return None
 
-    @staticmethod
     def _begun(
-        lean: LeanServer, message: object, headers: Headers, principal: Caller
+        self, message: object, headers: Headers, principal: Caller, *, older: bool
     ) -> Started[Answer] | Response | None:
-        """The answer to a message of 2026-07-28, on its way or there; None when it is not for `lean`."""
+        """The answer to a message, on its way or there; None when it is for the SDK."""
+        if self._proposed is not None and headers.get(VERSION_HEADER) in UNSAID and SESSION_HEADER not in headers:
+            proposed = self._proposed.request_in(message)
+            if proposed is not None:
+                return Started(self._proposed.answer(proposed, headers, principal))
+        lean = self._lean
+        if older or lean is None:
+            _check_id(message)
+            return None
         request = read_request(message)
         if request is None:
             check_version(headers[VERSION_HEADER].decode("latin-1"))

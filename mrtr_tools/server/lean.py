@@ -44,6 +44,7 @@ from mrtr_tools.server.wire import NOT_CACHED, encoded, not_shown, unchecked_res
 from mrtr_tools.tools import Toolbox
 
 if TYPE_CHECKING:
+    from mrtr_tools.server.proposed_tasks import ProposedTasks
     from mrtr_tools.tasks.service import TaskService
 
 __all__ = ["LeanServer", "nobody"]
@@ -65,6 +66,7 @@ class LeanServer:
         identity: how the server names itself, an `Implementation` object; by default as the toolbox does.
         alone: whether there is nothing else on the server. If there is, it is for others to say what, and `serves` is
             true of calls to what is in the toolbox only.
+        proposed: answers what it `takes`, in place of this.
     """
 
     def __init__(
@@ -73,8 +75,10 @@ class LeanServer:
         *,
         identity: Mapping[str, JsonValue] | None = None,
         alone: bool = True,
+        proposed: ProposedTasks | None = None,
     ) -> None:
         self._service = service
+        self._proposed = proposed
         self._toolbox = toolbox = service.toolbox
         self._alone = alone
         self._meta: Json = {SERVER_INFO: dict(_identity(toolbox) if identity is None else identity)}
@@ -113,6 +117,8 @@ class LeanServer:
             channel: the way back while it is served, for progress and log messages.
             principal: says who is calling. It is asked when that matters, and what it raises refuses the call.
         """
+        if self._proposed is not None and self._proposed.takes(request):
+            return await self._proposed.answer(request, headers or {}, principal)
         try:
             meta = check_meta(request)
             if headers is not None:

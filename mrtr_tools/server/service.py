@@ -12,6 +12,7 @@ from mrtr_tools.state import StateSigner
 from mrtr_tools.tools import Toolbox
 
 if TYPE_CHECKING:
+    from mrtr_tools.runner import Start
     from mrtr_tools.single_use import Ledger
     from mrtr_tools.tasks.service import TaskService
 
@@ -73,8 +74,12 @@ class Service:
         if self.tasks is not None:
             self.tasks.stop()
 
-    async def answer(self, call: Call) -> Reply:
+    async def answer(self, call: Call, start: Start | None = None) -> Reply:
         """Play one round of a call.
+
+        Args:
+            call: the request.
+            start: makes the call a task, in place of `tasks`.
 
         Raises:
             RequestError: the request cannot be served, or not now.
@@ -82,7 +87,8 @@ class Service:
         from mrtr_tools.runner import handle_call  # with asyncio and anyio, which a first question does not need
 
         with self.load.call(call.principal):
-            start = None if self.tasks is None else self.tasks.start
+            if start is None and self.tasks is not None:
+                start = self.tasks.start
             return await handle_call(
                 self.toolbox, call, self.signer, ledger=self.ledger, is_busy=self.load.is_busy, start=start
             )

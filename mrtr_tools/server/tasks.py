@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mrtr_tools.tasks.record import Task
     from mrtr_tools.tasks.service import TaskService
 
-__all__ = ["answer", "created_object", "task_object", "with_extension"]
+__all__ = ["answer", "created_object", "read_answers", "task_object", "with_extension"]
 
 Json = dict[str, JsonValue]
 
@@ -45,11 +45,19 @@ async def answer(
     if method == "tasks/get":
         return task_object(await tasks.get(task, principal))
     if method == "tasks/update":
-        answers = Call.read({"name": "", "inputResponses": params["inputResponses"]}, client=client).responses
-        await tasks.update(task, principal, answers)
+        await tasks.update(task, principal, read_answers(params, client))
     else:
         await tasks.cancel(task, principal)
     return {"resultType": "complete"}
+
+
+def read_answers(params: Mapping[str, JsonValue], client: Client) -> Mapping[str, JsonValue]:
+    """The answers to open questions of a task.
+
+    Raises:
+        InvalidParams: there are too many, or they hold too much.
+    """
+    return Call.read({"name": "", "inputResponses": params["inputResponses"]}, client=client).responses
 
 
 def created_object(created: Created) -> Json:

@@ -94,8 +94,31 @@ class TaskService:
         self._ended_one = anyio.Event()
         self._running: asyncio.Task[None] | None = None
 
-    async def start(self, machine: Round) -> Created:
+    def apart(self, name: str) -> TaskService:
+        """Tasks in the same place, run together with these, which nobody can reach from here, nor these from there.
+
+        Args:
+            name: keeps them apart.
+        """
+        return TaskService(
+            self.toolbox,
+            self.engine,
+            self._sealer,
+            audience=f"{self._audience}\0{name}",
+            written=self._written,
+            clock=self._clock,
+            ledger=self._ledger,
+            observer=self._observer,
+            max_open=self._max_open,
+            lifespan=self._lifespan,
+        )
+
+    async def start(self, machine: Round, ttl: float | None = None) -> Created:
         """Make a call a task from where its round stands; a call that is one already gets that.
+
+        Args:
+            machine: the round.
+            ttl: seconds that its client wants the task to be kept; no more than the step says.
 
         Raises:
             AlreadyDone: another fork of the call has become that task.
@@ -107,7 +130,8 @@ class TaskService:
         record = Record.of(call, progress)
         task = task_id(self._audience, call.principal, progress, name)
         progress.is_task, progress.born = True, progress.born or int(now)
-        row = self._sealer.wrapped(Row(task, owner, "working", 1, now, now, now + mark.ttl, "", b"", b""))
+        kept_for = mark.ttl if ttl is None else min(ttl, mark.ttl)
+        row = self._sealer.wrapped(Row(task, owner, "working", 1, now, now, now + kept_for, "", b"", b""))
         if await self.engine.create(self._sealer.with_data(row, record.to_json()), at_most=self._max_open):
             _log.info("%s goes on as a task at %s", call.target, step.name)
             return _created(row, None)
@@ -116,7 +140,7 @@ class TaskService:
             raise AlreadyDone("unfinished")
         if not record.is_repeat_of(self._read(kept)):
             raise AlreadyDone("used")
-        return _created(kept, self._sealer.message(kept))
+        return _created(kept, self._message(kept))
 
     async def get(self, task: str, principal: str | None) -> Task:
         """How a task is.
@@ -130,7 +154,7 @@ class TaskService:
         return Task(
             row.id,
             row.status,
-            self._sealer.message(row),
+            self._message(row),
             row.created,
             row.updated,
             None if row.expires is None else row.expires - row.created,
@@ -285,6 +309,13 @@ class TaskService:
             return Record.from_json(self._sealer.data(row))
         except ValueError as error:
             _log.error("task %s cannot be read: %s", row.id, error)
+            raise Busy("unavailable") from None
+
+    def _message(self, row: Row) -> str | None:
+        try:
+            return self._sealer.message(row)
+        except ValueError as error:
+            _log.error("the message of task %s cannot be read: %s", row.id, error)
             raise Busy("unavailable") from None
 
     def _machine(self, record: Record, call: Call) -> Round:

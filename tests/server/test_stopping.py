@@ -122,6 +122,7 @@ def test_what_runs_ends_and_is_answered_nothing_new_begins_and_the_process_ends_
 
 
 def test_with_shed_a_call_goes_on_elsewhere_after_its_step_and_no_step_runs_twice(site: Site, pool):
+    """Spec P18."""
     with site.server("--shed") as one, site.server("--shed") as two:
         answer = pool.submit(call, one.url, "build")
         site.wait_for("dig")
