@@ -128,11 +128,11 @@ async def test_of_two_who_answer_at_the_same_time_one_looks_again():
     async def raced_update(row: Any) -> bool:
         if not raced:
             raced.append("other")
-            engine.update = update  # type: ignore[method-assign]
+            engine.update = update
             await beside(here).tasks.update(task, None, {"where": accept(where="us")})
         return await update(row)
 
-    engine.update = raced_update  # type: ignore[method-assign]
+    engine.update = raced_update
     await here.tasks.update(task, None, {"where": accept(where="eu"), "ok": YES})
     assert text((await here.played(task)).result) == "published web@us"
 
