@@ -20,7 +20,7 @@ from mrtr_tools.server import http_app
 from mrtr_tools.tasks import MemoryEngine, Row
 from mrtr_tools.tasks.record import owner_of
 from tests.server import errands
-from tests.server.errands import EXTENSION, KNOWS, Desk, desk
+from tests.server.errands import EXTENSION, KNOWS, Desk, app, attached, desk
 from tests.server.raw_http import FORMS, accept, request, serving
 
 METHODS = ["tasks/get", "tasks/update", "tasks/cancel"]
@@ -28,9 +28,9 @@ BREAD, MILK = {"bread": accept(bread="rye")}, {"milk": accept(milk=2)}
 UNAVAILABLE = -31001
 
 
-@pytest.fixture(scope="module")
-def at() -> Iterator[Desk]:
-    with desk() as served:
+@pytest.fixture(scope="module", params=[app, attached], ids=["alone", "attached"])
+def at(request: pytest.FixtureRequest) -> Iterator[Desk]:
+    with desk(request.param) as served:
         yield served
 
 

@@ -1,13 +1,16 @@
 """Tools that go on as tasks, and a server of them that knows who is calling: the token of each person is their name."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import anyio
+from mcp.server import MCPServer
 from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend, RequireAuthMiddleware
 from mcp.server.auth.provider import AccessToken
+from mcp.server.auth.settings import AuthSettings
+from pydantic import AnyHttpUrl
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.authentication import AuthenticationMiddleware
@@ -16,7 +19,7 @@ from starlette.routing import Mount
 from mrtr_tools import Context, Toolbox, ToolError, confirm, needs_input, then
 from mrtr_tools.errors import RequestError
 from mrtr_tools.keys import generate_key
-from mrtr_tools.server import http_app
+from mrtr_tools.server import attach, http_app
 from mrtr_tools.tasks import MemoryEngine
 from tests.server.raw_http import FORMS, Answer, request, serving
 
@@ -126,6 +129,14 @@ def app(served: Toolbox = toolbox, *, engine: MemoryEngine | None = None, **opti
     )
 
 
+def attached(*, engine: MemoryEngine) -> Starlette:
+    """The same tools on a server of the SDK that has others as well."""
+    auth = AuthSettings(issuer_url=AnyHttpUrl("https://id.example"), resource_server_url=None, required_scopes=[])
+    server = MCPServer("errands", auth=auth, token_verifier=Tokens())
+    attach(toolbox, server, keys=[generate_key()], tasks=engine)
+    return server.streamable_http_app()
+
+
 class Desk:
     """The server at a URL, and those who come to it."""
 
@@ -183,11 +194,11 @@ class Desk:
 
 
 @contextmanager
-def desk(**options: Any) -> Iterator[Desk]:
+def desk(made: Callable[..., Starlette] = app, **options: Any) -> Iterator[Desk]:
     """Serve it; what is left open is cancelled in the end, for a server waits for what runs."""
     clock = Clock()
     engine = MemoryEngine(clock)
-    with serving(app(engine=engine, **options)) as url:
+    with serving(made(engine=engine, **options)) as url:
         at = Desk(url, clock, engine)
         try:
             yield at

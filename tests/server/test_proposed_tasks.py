@@ -4,15 +4,25 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
+import anyio
 import pytest
+from hypothesis import given, strategies as st
 from pydantic import Field
 
 from cookbook import echo_task
 from mrtr_tools import Sample, Toolbox, needs_input, then
 from mrtr_tools.errors import DefinitionError
-from mrtr_tools.keys import generate_key
+from mrtr_tools.keys import generate_key, read_keys
 from mrtr_tools.server import http_app
-from mrtr_tools.tasks import MemoryEngine
+from mrtr_tools.server.envelope import Request
+from mrtr_tools.server.lean import nobody
+from mrtr_tools.server.proposed_tasks import serving_proposed_tasks
+from mrtr_tools.server.service import Service
+from mrtr_tools.server.wire import shown
+from mrtr_tools.state import StateSigner
+from mrtr_tools.tasks import MemoryEngine, Row
+from mrtr_tools.tasks.sealing import TaskSealer
+from mrtr_tools.tasks.service import TaskService
 from tests.server import errands, raw_stdio
 from tests.server.errands import KNOWS, POLLS, Clock, Desk, app, desk
 from tests.server.raw_http import VERSION, Answer, accept, envelope, send, serving
@@ -423,3 +433,68 @@ def test_what_is_no_message_is_left_to_whoever_serves_older_clients(at, off, bod
 
     assert (answers[0].status, answers[0].text) == (answers[1].status, answers[1].text)
     assert answers[0].status >= 400
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
+    max_leaves=6,
+)
+RELATING = JSON | st.fixed_dictionaries({RELATED: JSON | st.fixed_dictionaries({"taskId": JSON})})
+
+
+@given(
+    method=st.sampled_from(["tools/call", *METHODS]),
+    params=st.fixed_dictionaries(
+        {},
+        optional={
+            "name": JSON | st.sampled_from(["shop", "greet", "wait_for", "plan"]),
+            "task": JSON | st.fixed_dictionaries({"ttl": JSON}),
+            "arguments": JSON,
+            "taskId": JSON,
+            "inputResponses": JSON,
+            "requestState": JSON,
+            "_meta": RELATING,
+        },
+    ),
+    name=st.none() | st.binary(max_size=12),
+)
+def test_whatever_comes_is_answered_as_a_request_and_breaks_nothing(method, params, name):
+    face = serving_proposed_tasks(service(), wanted=True)
+    assert face
+    request = Request(7, method, params)
+    if not face.takes(request):
+        return
+    answer = anyio.run(face.answer, request, {} if name is None else {b"mcp-name": name}, nobody)
+
+    told = json.loads(answer.body)
+    assert told["id"] == 7
+    assert ("result" in told) is not ("error" in told)
+    assert told.get("error", {}).get("code") != -32603
+
+
+def test_what_breaks_in_here_is_logged_and_not_told(caplog):
+    class Broken(MemoryEngine):
+        async def get(self, task: str, owner: str) -> Row | None:
+            raise RuntimeError("the database is at 10.0.0.7")
+
+    face = serving_proposed_tasks(service(Broken()), wanted=True)
+    assert face
+    answer = anyio.run(face.answer, Request(7, "tasks/get", {"taskId": "x"}), {}, nobody)
+
+    assert json.loads(answer.body)["error"] == {"code": -32603, "message": "Internal error"}
+    assert "10.0.0.7" in caplog.text
+
+
+def service(engine: MemoryEngine | None = None) -> Service:
+    keys = read_keys([generate_key()])
+    signer = StateSigner(keys, "errands")
+    tasks = TaskService(
+        errands.toolbox,
+        engine or MemoryEngine(),
+        TaskSealer.of(keys, "errands"),
+        audience="errands",
+        written=shown,
+        clock=signer.clock,
+    )
+    return Service(errands.toolbox, signer, anonymous_ok=True, tasks=tasks)

@@ -1,4 +1,4 @@
-"""The extension for tasks, sentence by sentence: without the SDK, and by it."""
+"""The extension for tasks, sentence by sentence: without the SDK, by it, and on a server of it."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.server import raw_stdio
-from tests.server.errands import EXTENSION, KNOWS, Desk, desk
+from tests.server.errands import EXTENSION, KNOWS, Desk, attached, desk
 from tests.server.raw_http import FORMS, accept, envelope
 
 REQUESTS: list[tuple[str, dict[str, Any]]] = [
@@ -20,9 +20,9 @@ ACKNOWLEDGED = {"resultType": "complete"}
 BOUGHT = "Bought rye and 2 l of milk in town"
 
 
-@pytest.fixture(scope="module", params=[True, False], ids=["lean", "sdk"])
+@pytest.fixture(scope="module", params=["lean", "sdk", "attached"])
 def at(request: pytest.FixtureRequest) -> Iterator[Desk]:
-    with desk(lean=request.param) as served:
+    with desk(attached) if request.param == "attached" else desk(lean=request.param == "lean") as served:
         yield served
 
 
