@@ -9,6 +9,7 @@ import typer
 
 from mrtr_tools.cli.call import call
 from mrtr_tools.cli.keygen import keygen
+from mrtr_tools.cli.keys import keys
 from mrtr_tools.cli.run import run
 from mrtr_tools.cli.task import task
 
@@ -25,6 +26,7 @@ app.command()(run)
 app.command()(call)
 app.add_typer(task, name="task")
 app.command()(keygen)
+app.add_typer(keys, name="keys")
 
 
 def _show_version(wanted: bool) -> None:

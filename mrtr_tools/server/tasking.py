@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mrtr_tools.tasks.sealing import TaskSealer
     from mrtr_tools.tasks.service import TaskService
 
-__all__ = ["TASK_VARIABLE", "Tasks", "starting_tasks"]
+__all__ = ["TASK_VARIABLE", "Tasks", "engine_at", "starting_tasks"]
 
 Tasks: TypeAlias = "Engine | str | os.PathLike[str]"
 """A file for all processes of one machine; ``postgresql://...`` for several machines; or an engine."""
@@ -74,7 +74,7 @@ def starting_tasks(
 
     ring = given if given is not None else _kept_keys(tasks)
     sealer = TaskSealer.of(ring, signer.audience)
-    engine = _engine(tasks, ring, sealer)
+    engine = engine_at(tasks, ring, sealer)
     _log.info("%s: tasks are kept in %r, under key %s", signer.audience, engine, sealer.ring.key_id)
     return TaskService(
         toolbox,
@@ -117,7 +117,13 @@ def _kept_keys(tasks: Tasks) -> tuple[Key, ...]:
     return keys_from_file(path)
 
 
-def _engine(tasks: Tasks, ring: tuple[Key, ...], sealer: TaskSealer) -> Engine:
+def engine_at(tasks: Tasks, ring: tuple[Key, ...], sealer: TaskSealer) -> Engine:
+    """What keeps tasks there, and runs them where it is told to.
+
+    Raises:
+        ImportError: the packages that keep them are not installed.
+        TypeError: it is no place for tasks.
+    """
     if not isinstance(tasks, (str, os.PathLike)):
         wanted = ("create", "get", "update", "cancel", "tell", "run", "close")
         if not all(callable(getattr(cast("object", tasks), name, None)) for name in wanted):
