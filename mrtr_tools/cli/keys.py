@@ -65,7 +65,7 @@ def rewrap(
         counted = ", ".join(f"{count} with {other}" for other, count in sorted(done.left.items()))
         raise Stop(
             f"Sealed with other keys: {counted}. A server may still seal with an older one: give it the new one, and "
-            "run this again. Or that key is not in the file, --audience is another, or a task was changed where it is kept",
+            "run this again. Or that key is not in the file, --audience is another, or a task was changed in its place",
             FAILED,
         )
 
