@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from mrtr_tools.cli.events import Noted
-from mrtr_tools.cli.exits import INTERRUPTED, Stop
+from mrtr_tools.cli.exits import Stop
 from mrtr_tools.cli.given import Given
 from mrtr_tools.cli.pairs import split_pairs
 from mrtr_tools.cli.playing import end, person, played, told
@@ -86,9 +86,7 @@ def call(
         try:
             result = played(partial(conversation.play, texts), server)
         except Stop as stop:
-            if stop.code == INTERRUPTED and conversation.watching is not None and "taskId" not in stop.details:
-                raise conversation.watching.goes_on() from None
-            raise
+            raise stop if conversation.watching is None else conversation.watching.with_task(stop) from None
         for key in given.unused:
             show(Noted(f"Note: nothing has asked for --answer {key}"))
         if result is not None:

@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Final, Literal, TypeVar
 
+import anyio
 import httpx2
 from mcp import Client, MCPError, StdioServerParameters, types
 from mcp.client.session import ElicitationFnT
@@ -138,10 +139,10 @@ def _fault_of(error: BaseException) -> Fault | None:
     match error:
         case BaseExceptionGroup():
             faults = {_fault_of(each) for each in error.exceptions}
-            return "lost" if "lost" in faults else "unsent" if "unsent" in faults else None
+            return None if None in faults else "lost" if "lost" in faults else "unsent"
         case httpx2.ConnectError() | httpx2.ConnectTimeout() | httpx2.PoolTimeout():
             return "unsent"
-        case NoAnswer() | httpx2.TransportError():
+        case NoAnswer() | httpx2.TransportError() | anyio.ClosedResourceError() | anyio.BrokenResourceError():
             return "lost"
         case MCPError(code=types.CONNECTION_CLOSED):
             return "lost"

@@ -13,9 +13,10 @@ import typer
 
 from mrtr_tools.cli.exits import FAILED, INTERRUPTED, Stop
 from mrtr_tools.cli.loading import load_toolbox
+from mrtr_tools.cli.rings import given_keys
 from mrtr_tools.cli.workers import Access, Kept, Terms, Worker
 from mrtr_tools.errors import DefinitionError
-from mrtr_tools.keys import VARIABLE, InvalidKey, Key, generate_key, keys_from_environment, keys_from_file, read_keys
+from mrtr_tools.keys import VARIABLE, InvalidKey, Key, generate_key, read_keys
 from mrtr_tools.lifetimes import is_lifetime
 from mrtr_tools.server import run_stdio
 from mrtr_tools.server.claiming import claims_at
@@ -130,8 +131,8 @@ def run(
             "--host, --port, --allow-host, --allow-origin, --anonymous-ok, --max-calls, --grace, --workers and --shed "
             "go with --http"
         )
-    keys, where, terms = _keys(keys_file), _claims(claims), _terms(audience, ttl, max_age)
-    kept: Kept = {"tasks": _place(tasks), "task_keys": _keys(task_keys_file, TASK_VARIABLE)}
+    keys, where, terms = given_keys(keys_file), _claims(claims), _terms(audience, ttl, max_age)
+    kept: Kept = {"tasks": _place(tasks), "task_keys": given_keys(task_keys_file, TASK_VARIABLE)}
     if not http:
         toolbox = load_toolbox(target)
         hint = f"{toolbox.name} waits for an MCP client on stdin. To call a tool: mrtr-tools call {target} TOOL"
@@ -239,16 +240,6 @@ def _terms(audience: str | None, ttl: float, max_age: float | None) -> Terms:
     if audience is not None and not (audience.strip() and audience.isprintable()):
         raise Stop("--audience names the server: the same text, in one line, on all of its machines")
     return {"audience": audience, "ttl": ttl, "max_age": max_age}
-
-
-def _keys(file: Path | None, variable: str = VARIABLE) -> tuple[Key, ...] | None:
-    try:
-        inherited = keys_from_environment(variable=variable)  # also when it is not used: no step should see it
-        return inherited if file is None else keys_from_file(file)
-    except InvalidKey as error:
-        raise Stop(str(error)) from None
-    except OSError as error:
-        raise Stop(f"{file} cannot be read: {error.strerror}") from None
 
 
 def _made_key(host: str) -> Keys:

@@ -19,8 +19,8 @@ from mrtr_tools.cli.exits import FAILED, INTERRUPTED, Stop
 from mrtr_tools.cli.replies import Replies
 from mrtr_tools.cli.targets import Target
 from mrtr_tools.cli.terminal import paragraph
-from mrtr_tools.client import CreateTaskResult, DetailedTask, follow
-from mrtr_tools.client.following import give_up
+from mrtr_tools.client import CreateTaskResult, DetailedTask, cancel_task, follow, get_task
+from mrtr_tools.client.following import LAST_WORD
 from mrtr_tools.templates import shown
 
 __all__ = ["Watching", "outcome_of", "wire_of"]
@@ -47,6 +47,7 @@ class Watching:
         self._show = show
         self._last: tuple[str, str | None] | None = None
         self._answers: dict[str, Mapping[str, JsonValue]] = {}
+        self._is_interrupted = False
 
     def command(self, verb: str) -> str:
         """What to type to go on with the task."""
@@ -69,21 +70,38 @@ class Watching:
         """
 
         async def told(task: DetailedTask) -> None:
-            heard()
+            if self._answers.keys().isdisjoint(
+                task.input_requests or ()
+            ):  # else answers may be what does not get through
+                heard()
             self.tell(task)
 
-        with _interruptible():
-            try:
-                return outcome_of(await follow(session, self.task, answer=self._answer, told=told))
-            except Stop as stop:
-                if stop.code != INTERRUPTED:
-                    raise self._with_task(stop) from None
+        if not self._is_interrupted:
+            with _interruptible():
+                try:
+                    return outcome_of(await follow(session, self.task, answer=self._answer, told=told))
+                except Stop as stop:
+                    if stop.code != INTERRUPTED:
+                        raise
+        self._is_interrupted = True  # if the line breaks now, the next one is for that alone
         if cancels:
             raise await self._cancelled(session)
-        raise self.goes_on()
+        raise self._goes_on()
 
-    def goes_on(self) -> Stop:
-        """The end of what looked at the task, and not of the task."""
+    def with_task(self, stop: Stop) -> Stop:
+        """The end of a call whose task may still be there."""
+        if "taskId" in stop.details:
+            return stop
+        if stop.code == INTERRUPTED:
+            return self._goes_on()
+        told = str(stop)
+        if "missing" in stop.details:
+            told += f"\nThe task waits for it. To go on: {self.command('answer')}"
+        elif stop.details.get("code") != types.INVALID_PARAMS:  # there is none of that id any more
+            told += f"\nThe task may be going on. To see how it is: {self.command('get')}"
+        return Stop(told, stop.code, {**stop.details, "taskId": self.task})
+
+    def _goes_on(self) -> Stop:
         return Stop(f"The task goes on. To see how it is: {self.command('get')}", INTERRUPTED, {"taskId": self.task})
 
     async def _answer(self, requests: types.InputRequests) -> Mapping[str, Any]:
@@ -101,22 +119,14 @@ class Watching:
             self._last = news
             self._show(TaskSeen(wire_of(task)))
 
-    def _with_task(self, stop: Stop) -> Stop:
-        """The end of a call whose task is still there."""
-        if "status" in stop.details:
-            return stop
-        hint = f"The task waits for it. To go on: {self.command('answer')}"
-        return Stop(f"{stop}\n{hint}", stop.code, {**stop.details, "taskId": self.task})
-
     async def _cancelled(self, session: ClientSession) -> Stop:
-        task = await give_up(session, self.task)
         details: dict[str, JsonValue] = {"taskId": self.task}
-        if task is None:
-            told = f"whether the task was cancelled is not known: {self.command('get')}"
-        else:
-            details["status"] = task.status
-            told = "its task was cancelled" if task.status == "cancelled" else f"its task is {task.status} by now"
-        return Stop(f"The call was ended, and {told}.", INTERRUPTED, details)
+        told = f"whether its task was cancelled is not known: {self.command('get')}"
+        with anyio.move_on_after(LAST_WORD):
+            await cancel_task(session, self.task)
+            details["status"] = status = (await get_task(session, self.task)).status
+            told = "its task was cancelled." if status == "cancelled" else f"its task is {status} by now."
+        return Stop(f"The call was ended, and {told}", INTERRUPTED, details)
 
 
 def wire_of(message: BaseModel) -> dict[str, JsonValue]:

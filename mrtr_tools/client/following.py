@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any, Final
 
@@ -12,7 +13,7 @@ from mcp import ClientSession, MCPError, types
 from mrtr_tools.client.patience import patiently
 from mrtr_tools.client.shapes import DetailedTask, TaskParams, TaskRequest, UpdateTask, UpdateTaskParams
 
-__all__ = ["Answer", "Told", "cancel_task", "follow", "get_task", "give_up", "update_task"]
+__all__ = ["LAST_WORD", "Answer", "Told", "cancel_task", "follow", "get_task", "give_up", "update_task"]
 
 Answer = Callable[[types.InputRequests], Awaitable[Mapping[str, Any]]]
 """Answers questions of a task, by key, with results of the SDK or with JSON."""
@@ -94,16 +95,7 @@ async def follow(
         await anyio.sleep_until(due + found.interval)
 
 
-async def give_up(session: ClientSession, task: str) -> DetailedTask | None:
-    """Cancel a task although this is being cancelled itself.
-
-    Returns:
-        How the task is then; None when nobody could say in a few seconds.
-    """
-    with anyio.move_on_after(LAST_WORD, shield=True):
-        try:
-            await cancel_task(session, task)
-            return await get_task(session, task)
-        except MCPError:  # nothing is to be done about it any more
-            return None
-    return None
+async def give_up(session: ClientSession, task: str) -> None:
+    """Cancel a task although this is being cancelled itself, as far as that can be done in a few seconds."""
+    with anyio.move_on_after(LAST_WORD, shield=True), suppress(MCPError):
+        await cancel_task(session, task)

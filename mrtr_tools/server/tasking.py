@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mrtr_tools.tasks.engine import Engine
     from mrtr_tools.tasks.service import TaskService
 
-__all__ = ["TASK_VARIABLE", "Tasks", "starting_tasks"]
+__all__ = ["TASK_VARIABLE", "Tasks", "engine_at", "starting_tasks"]
 
 Tasks: TypeAlias = "Engine | str | os.PathLike[str]"
 """A file for all processes of one machine; ``postgresql://...`` for several machines; or an engine."""
@@ -77,7 +77,7 @@ def starting_tasks(
     from mrtr_tools.tasks.service import TaskService
 
     ring = given if given is not None else _kept_keys(tasks)
-    sealer, engine = TaskSealer.of(ring, signer.audience), _engine(tasks, ring, signer.audience)
+    sealer, engine = TaskSealer.of(ring, signer.audience), engine_at(tasks, ring, signer.audience)
     _log.info("%s: tasks are kept in %r, under key %s", signer.audience, engine, sealer.ring.key_id)
     return TaskService(
         toolbox,
@@ -120,7 +120,13 @@ def _kept_keys(tasks: Tasks) -> tuple[Key, ...]:
     return keys_from_file(path)
 
 
-def _engine(tasks: Tasks, ring: tuple[Key, ...], audience: str) -> Engine:
+def engine_at(tasks: Tasks, ring: tuple[Key, ...], audience: str) -> Engine:
+    """What keeps tasks there, and runs them where it is told to.
+
+    Raises:
+        ImportError: the packages that keep them are not installed.
+        TypeError: it is no place for tasks.
+    """
     if not isinstance(tasks, (str, os.PathLike)):
         if not all(callable(getattr(cast("object", tasks), name, None)) for name in ENGINE):
             raise TypeError("tasks= takes a file, a postgresql:// URL, or an Engine")

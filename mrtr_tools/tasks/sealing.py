@@ -60,14 +60,14 @@ class TaskSealer:
         return replace(row, key_id=self.ring.key_id, key=self.ring.seal(key, _context(row, "key")))
 
     def with_data(self, row: Row, data: Json) -> Row:
-        """The row with this in it, for its version and status."""
+        """The row with this in it, for its version, its status and its time."""
         return replace(row, data=self._seal(row, to_json(data), _data_context(row)))
 
     def data(self, row: Row) -> Json:
         """What is in a row.
 
         Raises:
-            ValueError: it was not sealed for this row, its version and status, or by no key of the ring.
+            ValueError: it was not sealed for this row, its version, status and time, or by no key of the ring.
         """
         return cast("Json", from_json(self._open(row, row.data, _data_context(row))))
 
@@ -104,4 +104,4 @@ def _context(row: Row, use: str) -> bytes:
 
 
 def _data_context(row: Row) -> bytes:
-    return json.dumps([row.id, row.owner, "data", row.version, row.status]).encode()
+    return json.dumps([row.id, row.owner, "data", row.version, row.status, row.created, row.expires]).encode()

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from contextvars import Context
 from dataclasses import replace
 from typing import Any, Final, cast
@@ -232,12 +233,13 @@ class TaskService:
             return self._failed(row, record, error)
 
     async def give_up(self, task: str, owner: str) -> None:
-        """End a task that cannot be run; a `GaveUp`."""
+        """End a task that cannot be run; a `GaveUp`. One that cannot be read stays as it is until its time is over."""
         row = await self.engine.get(task, owner)
         if row is not None and not row.has_ended:
             _log.error("task %s could not be run and is given up", task)
-            error = GivenUp("The task could not be finished")
-            await self.engine.update(self._failed(row, self._read(row), error))
+            with suppress(Busy):
+                record = self._read(row)
+                await self.engine.update(self._failed(row, record, GivenUp("The task could not be finished")))
 
     # Running
 

@@ -1,13 +1,15 @@
 """`mrtr-tools call` where a server is busy, is restarted, or something before it answers in its place."""
 
 import json
+import signal
 import socket
+import subprocess
 
 import pytest
 
 from mrtr_tools.client import patience
 from mrtr_tools.keys import generate_key
-from tests.cli.conftest import WORKS
+from tests.cli.conftest import COMMAND, ROOT, TIMEOUT, WORKS, environment
 from tests.server.processes import serving
 
 BUSY = {"code": -31001, "message": "There are too many calls at the moment; send it again later"}
@@ -127,3 +129,46 @@ def test_a_server_that_is_restarted_while_a_person_thinks_gets_the_answer(typist
     person.see("The line to the server broke; trying again ...")
     with serving([WORKS], **settings):
         assert person.end() == (0, "Barn: 4\n")
+
+
+def test_answers_to_a_task_that_never_get_through_end_the_call_and_the_task_is_named(command, scripted):
+    """Although the server can be asked how the task is."""
+    scripted.script = [{**TASK, "resultType": "task", "status": "working"}]
+    scripted.tasks = {
+        "tasks/get": [{**WORKING, "status": "input_required", "inputRequests": {"q": QUESTION}}],
+        "tasks/update": [BAD_GATEWAY],
+    }
+
+    done = command("call", scripted.url, "do", "--answer", "q=x")
+
+    assert done.returncode == 1
+    assert "HTTP 502" in done.stderr
+    assert f"The task may be going on. To see how it is: mrtr-tools task get {scripted.url} t" in done.stderr
+    assert [message["method"] for message in scripted.messages].count("tasks/update") == 4
+
+
+def test_a_task_is_cancelled_although_the_line_breaks_just_then(scripted):
+    scripted.script = [{**TASK, "resultType": "task", "status": "working"}]
+    scripted.tasks = {
+        "tasks/get": [{**WORKING, "statusMessage": "at it"}],
+        "tasks/cancel": [BAD_GATEWAY, {"resultType": "complete"}],
+    }
+
+    with subprocess.Popen(
+        [*COMMAND, "call", scripted.url, "do", "--json"],
+        cwd=ROOT, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, encoding="utf-8",
+    ) as process:  # fmt: skip
+        assert process.stdout
+        assert "statusMessage" not in process.stdout.readline()
+        assert "at it" in process.stdout.readline()  # it has been looked at
+        process.send_signal(signal.SIGINT)
+        told, _ = process.communicate(timeout=TIMEOUT)
+
+    assert process.returncode == 130
+    assert json.loads(told) == {
+        "event": "error",
+        "message": "The call was ended, and its task is working by now.",
+        "taskId": "t",
+        "status": "working",
+    }
+    assert [message["method"] for message in scripted.messages].count("tasks/cancel") == 2

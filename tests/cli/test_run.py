@@ -202,7 +202,7 @@ def crash(file):
     raise RuntimeError("broken")
 
 
-run._keys = crash
+run.given_keys = crash
 app(["run", "tools.py"])
 """
 
