@@ -25,7 +25,7 @@ NAME: Final = "mrtr_tools"
 WORKFLOW: Final = "mrtr_tools.task"
 VERSION: Final = "mrtr_tools-1"
 """Of the workflow below, not of the code around it: all builds that say so share their tasks."""
-POLLING: Final = 0.2
+POLLING: Final = 0.15
 """Seconds between two looks for legs to run."""
 THREADS: Final = 16
 DELETED: Final = 500
