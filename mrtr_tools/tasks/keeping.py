@@ -113,7 +113,8 @@ class Keeping:
             taken = self._queue.take_over(process)
             if process in beats:
                 self._store.strike_off(process, beats[process])
-            _log.warning("tasks: took over %d that another process has left", taken)
+            if taken:
+                _log.warning("tasks: took over %d legs that another process has left", taken)
 
     def _tidy(self) -> None:
         while self._queue.delete_ended() and not self._ended.is_set():
