@@ -127,6 +127,7 @@ class DbosEngine:
             )
 
         async def give_back(workflow: str) -> None:
+            self._queue.take_no_more()
             await self._in_thread(lambda: self._store.forgive([workflow], process))
             await self._in_thread(lambda: self._queue.give_back(workflow, process))
 

@@ -15,7 +15,7 @@ from mrtr_tools.errors import Busy
 from mrtr_tools.tasks.legs import Legs
 from mrtr_tools.tasks.liveness import Watch
 from mrtr_tools.tasks.queue import Queue
-from mrtr_tools.tasks.store import Store
+from mrtr_tools.tasks.store import Store, task_of
 
 __all__ = ["Keeping"]
 
@@ -51,6 +51,7 @@ class Keeping:
         self._beat = lapse / BEATS
         self._clock = clock
         self._watch = Watch(lapse)
+        self._dropped: set[str] = set()
         self._ended = threading.Event()
         self._threads = [
             threading.Thread(
@@ -121,7 +122,16 @@ class Keeping:
             pass
         while self._store.delete_expired() and not self._ended.is_set():
             pass
+        self._take_again()
         self._wake_orphans()
+
+    def _take_again(self) -> None:
+        """What was dropped at two looks, for at one it may have been about to begin."""
+        dropped = self._queue.dropped(self._process)
+        for workflow in dropped & self._dropped:
+            if self._queue.give_back(workflow, self._process):
+                _log.warning("task %s: it was taken and not begun, and is enqueued again", task_of(workflow))
+        self._dropped = dropped
 
     def _wake_orphans(self) -> None:
         after = ""

@@ -17,7 +17,7 @@ from mrtr_tools.tasks.database import Database
 from mrtr_tools.tasks.engine import Row
 from mrtr_tools.tasks.tables import row_of
 
-__all__ = ["Orphan", "Store", "Waking"]
+__all__ = ["Orphan", "Store", "Waking", "task_of"]
 
 DELETED: Final = 500  # at a time, so that nobody waits long for the lock
 LOOKED_AT: Final = 200
