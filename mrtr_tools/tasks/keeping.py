@@ -30,7 +30,7 @@ _log = logging.getLogger("mrtr_tools")
 
 
 class Keeping:
-    """Threads beside the queue.
+    """The queue of this process, and threads beside it.
 
     Args:
         store: of the tasks.
@@ -53,6 +53,8 @@ class Keeping:
         self._watch = Watch(lapse)
         self._dropped: set[str] = set()
         self._ended = threading.Event()
+        self._mutex = threading.Lock()
+        self._has_begun = False
         self._threads = [
             threading.Thread(
                 target=self._repeat, args=(self._give_sign, self._beat), name="mrtr_tools tasks: alive", daemon=True
@@ -66,29 +68,38 @@ class Keeping:
         ]
 
     def begin(self) -> None:
-        """Give the first sign, and begin.
+        """Give the first sign, and begin; nothing when it was to end before.
 
         Raises:
             Busy: the database cannot be reached.
+            RuntimeError: DBOS runs in this process already.
         """
-        self._store.beat(self._process)
-        self._take_over()
-        for thread in self._threads:
-            if not thread.is_alive():
-                thread.start()
+        with self._mutex:
+            if self._ended.is_set():
+                return
+            self._store.beat(self._process)
+            self._has_begun = True
+            self._take_over()
+            for thread in self._threads:
+                if not thread.is_alive():
+                    thread.start()
+            self._queue.launch(self._process, self._legs.run)  # last: whatever it takes, it is known to be alive
 
     def end(self, left: Sequence[str]) -> None:
         """End, and leave to others what this process has not ended, such as these workflows."""
         self._ended.set()
-        for thread in self._threads:
-            if thread.is_alive():
-                thread.join()
-        try:
-            if left:
+        with self._mutex:  # which whoever begins holds to the end, though nobody waits for it any more
+            if not self._has_begun:
+                return
+            self._queue.land()
+            for thread in self._threads:
+                if thread.is_alive():
+                    thread.join()
+            try:
                 self._store.forgive(left, self._process)
-            self._store.strike_off(self._process)
-        except Busy:
-            _log.warning("tasks: what runs here is left to others a little later, for the database cannot be reached")
+                self._store.strike_off(self._process)
+            except Busy:
+                _log.warning("tasks: what runs here is taken over later, for the database cannot be reached")
 
     def _repeat(self, work: Callable[[], None], seconds: float) -> None:
         while not self._ended.wait(seconds * random.uniform(0.9, 1.1)):  # noqa: S311  so that processes do not meet

@@ -142,6 +142,8 @@ class Store:
 
     def forgive(self, workflows: Sequence[str], runner: str) -> None:
         """Count no try of legs that this process ends because it stops."""
+        if not workflows:
+            return
         tasks = self._tasks
         where = (tasks.c.workflow.in_(workflows), tasks.c.runner == runner, tasks.c.tries > 0)
         with self._transaction() as connection:

@@ -355,6 +355,22 @@ async def test_an_engine_does_not_disturb_a_dbos_of_the_authors(engine: DbosEngi
         await asyncio.to_thread(dbos.DBOS.destroy)
 
 
+@pytest.mark.parametrize("turns", [0, 1, 2, 5, 50])
+async def test_an_engine_may_be_told_to_end_while_it_begins(engine: DbosEngine, turns: int):
+    await engine.create(new_task("task"), at_most=1)
+    run = asyncio.create_task(engine.run(ending(engine, []), never))
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    run.cancel()
+    await asyncio.wait([run])
+
+    assert run.cancelled()
+    assert [thread.name for thread in threading.enumerate() if "mrtr_tools" in thread.name] == []
+    assert count(engine, "mrtr_processes") == 0
+    async with running(engine, ending(engine, [])):
+        await until(lambda: is_at(engine, "task", "completed"))
+
+
 @pytest.mark.parametrize("anyio_backend", ["trio"])
 async def test_tasks_are_run_on_asyncio(tmp_path: Path, anyio_backend: str):
     engine = sqlite(tmp_path).engine()
