@@ -16,12 +16,14 @@ from sqlalchemy import event, exc
 from mrtr_tools.errors import Busy
 from mrtr_tools.tasks.tables import Tables
 
-__all__ = ["PATIENCE", "Database"]
+__all__ = ["CONNECTIONS", "OF_A_QUEUE", "Database"]
 
 PATIENCE: Final = 5
 """Seconds that an operation waits for a connection, for an answer, or for another process that writes."""
 CONNECTIONS: Final = 5
-"""Of a process that creates, reads and changes tasks; its queue has as many again."""
+"""Of a process that creates, reads and changes tasks."""
+OF_A_QUEUE: Final = 8
+"""Of a process that runs them, beside these."""
 IN_TRANSACTION: Final = 60
 """Seconds after which PostgreSQL ends a session that holds a transaction open and says nothing."""
 
@@ -56,11 +58,11 @@ class Database:
     def __str__(self) -> str:
         return str(self._path) if self.is_sqlite else self._url.render_as_string(hide_password=True)
 
-    def engine(self) -> sa.Engine:
-        """Connections of their own, for whoever closes them."""
+    def engine(self, connections: int = CONNECTIONS, patience: int = PATIENCE) -> sa.Engine:
+        """So many connections, for whoever closes them; seconds until one has to be free."""
         options: dict[str, Any] = {} if self.is_sqlite else _postgresql_options(self._url)
         engine = sa.create_engine(
-            self._url, pool_size=CONNECTIONS, max_overflow=0, pool_timeout=PATIENCE, hide_parameters=True, **options
+            self._url, pool_size=connections, max_overflow=0, pool_timeout=patience, hide_parameters=True, **options
         )
         if self.is_sqlite:
             event.listen(engine, "connect", _set_up_sqlite)

@@ -127,30 +127,26 @@ class DbosEngine:
             )
 
         async def give_back(workflow: str) -> None:
+            self._queue.take_no_more()
             await self._in_thread(lambda: self._store.forgive([workflow], process))
             await self._in_thread(lambda: self._queue.give_back(workflow, process))
 
         legs = Legs(leg, gave_up, begin, give_back, process=process)
         keeping = Keeping(self._store, self._queue, legs, process=process, lapse=self._lapse, clock=self._clock)
+        self._legs = legs
         try:
-            await self._launch(keeping, legs, process)
-            self._legs = legs
+            await self._begin(keeping)
             await anyio.sleep_forever()
         finally:
             self._legs = None
             with anyio.CancelScope(shield=True):
                 left = await legs.stop()
-                await to_thread.run_sync(self._queue.land)
                 await to_thread.run_sync(keeping.end, left)
 
-    async def _launch(self, keeping: Keeping, legs: Legs, process: str) -> None:
-        def work() -> None:
-            keeping.begin()
-            self._queue.launch(process, legs.run)
-
+    async def _begin(self, keeping: Keeping) -> None:
         while True:
             try:
-                await to_thread.run_sync(work)
+                await to_thread.run_sync(keeping.begin)
             except Busy:
                 await anyio.sleep(AGAIN)
             else:

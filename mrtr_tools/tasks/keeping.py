@@ -15,7 +15,7 @@ from mrtr_tools.errors import Busy
 from mrtr_tools.tasks.legs import Legs
 from mrtr_tools.tasks.liveness import Watch
 from mrtr_tools.tasks.queue import Queue
-from mrtr_tools.tasks.store import Store
+from mrtr_tools.tasks.store import Store, task_of
 
 __all__ = ["Keeping"]
 
@@ -30,7 +30,7 @@ _log = logging.getLogger("mrtr_tools")
 
 
 class Keeping:
-    """Threads beside the queue.
+    """The queue of this process, and threads beside it.
 
     Args:
         store: of the tasks.
@@ -51,7 +51,10 @@ class Keeping:
         self._beat = lapse / BEATS
         self._clock = clock
         self._watch = Watch(lapse)
+        self._dropped: set[str] = set()
         self._ended = threading.Event()
+        self._mutex = threading.Lock()
+        self._has_begun = False
         self._threads = [
             threading.Thread(
                 target=self._repeat, args=(self._give_sign, self._beat), name="mrtr_tools tasks: alive", daemon=True
@@ -65,29 +68,38 @@ class Keeping:
         ]
 
     def begin(self) -> None:
-        """Give the first sign, and begin.
+        """Give the first sign, and begin; nothing when it was to end before.
 
         Raises:
             Busy: the database cannot be reached.
+            RuntimeError: DBOS runs in this process already.
         """
-        self._store.beat(self._process)
-        self._take_over()
-        for thread in self._threads:
-            if not thread.is_alive():
-                thread.start()
+        with self._mutex:
+            if self._ended.is_set():
+                return
+            self._store.beat(self._process)
+            self._has_begun = True
+            self._take_over()
+            for thread in self._threads:
+                if not thread.is_alive():
+                    thread.start()
+            self._queue.launch(self._process, self._legs.run)  # last: whatever it takes, it is known to be alive
 
     def end(self, left: Sequence[str]) -> None:
         """End, and leave to others what this process has not ended, such as these workflows."""
         self._ended.set()
-        for thread in self._threads:
-            if thread.is_alive():
-                thread.join()
-        try:
-            if left:
+        with self._mutex:  # which whoever begins holds to the end, though nobody waits for it any more
+            if not self._has_begun:
+                return
+            self._queue.land()
+            for thread in self._threads:
+                if thread.is_alive():
+                    thread.join()
+            try:
                 self._store.forgive(left, self._process)
-            self._store.strike_off(self._process)
-        except Busy:
-            _log.warning("tasks: what runs here is left to others a little later, for the database cannot be reached")
+                self._store.strike_off(self._process)
+            except Busy:
+                _log.warning("tasks: what runs here is taken over later, for the database cannot be reached")
 
     def _repeat(self, work: Callable[[], None], seconds: float) -> None:
         while not self._ended.wait(seconds * random.uniform(0.9, 1.1)):  # noqa: S311  so that processes do not meet
@@ -113,14 +125,24 @@ class Keeping:
             taken = self._queue.take_over(process)
             if process in beats:
                 self._store.strike_off(process, beats[process])
-            _log.warning("tasks: took over %d that another process has left", taken)
+            if taken:
+                _log.warning("tasks: took over %d legs that another process has left", taken)
 
     def _tidy(self) -> None:
         while self._queue.delete_ended() and not self._ended.is_set():
             pass
         while self._store.delete_expired() and not self._ended.is_set():
             pass
+        self._take_again()
         self._wake_orphans()
+
+    def _take_again(self) -> None:
+        """What was dropped at two looks, for at one it may have been about to begin."""
+        dropped = self._queue.dropped(self._process)
+        for workflow in dropped & self._dropped:
+            if self._queue.give_back(workflow, self._process):
+                _log.warning("task %s: it was taken and not begun, and is enqueued again", task_of(workflow))
+        self._dropped = dropped
 
     def _wake_orphans(self) -> None:
         after = ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from contextvars import Context, ContextVar
 from dataclasses import dataclass, field
 from typing import Final
@@ -89,6 +90,8 @@ class Legs:
 
     async def run(self, workflow: str, task: str, owner: str) -> bool:
         """`play` in the loop of the server, whichever loop this is called in."""
+        if self._loop.is_closed():
+            raise asyncio.CancelledError
         playing = self.play(workflow, task, owner)
         # In no context: an author's function is none of DBOS's affair.
         return await asyncio.wrap_future(Context().run(asyncio.run_coroutine_threadsafe, playing, self._loop))
@@ -169,8 +172,9 @@ class Legs:
                 return await self._leg(task, owner)
             except Busy as busy:
                 if busy.data == STOPS:
-                    await self._give_back(running.workflow)
                     running.is_left = True
+                    with suppress(Busy):  # then it is taken over when this process has ended
+                        await self._give_back(running.workflow)
                     return False
                 is_counted = False
             except Exception:  # noqa: BLE001  the log has it, and it is tried again

@@ -16,7 +16,7 @@ import dbos
 import sqlalchemy as sa
 
 from mrtr_tools.sealing import Sealer
-from mrtr_tools.tasks.database import Database
+from mrtr_tools.tasks.database import OF_A_QUEUE, Database
 from mrtr_tools.tasks.sealed_json import SealedJson, refuse_others
 
 __all__ = ["Queue"]
@@ -25,9 +25,11 @@ NAME: Final = "mrtr_tools"
 WORKFLOW: Final = "mrtr_tools.task"
 VERSION: Final = "mrtr_tools-1"
 """Of the workflow below, not of the code around it: all builds that say so share their tasks."""
-POLLING: Final = 0.2
+POLLING: Final = 0.15
 """Seconds between two looks for legs to run."""
 THREADS: Final = 16
+PATIENCE: Final = 30
+"""Seconds that they wait for a connection."""
 DELETED: Final = 500
 ENDED: Final = ["SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"]
 SELDOM: Final = 60.0
@@ -40,22 +42,27 @@ _singleton: Any = import_module("dbos._dbos")  # what nothing public tells, each
 
 _log = logging.getLogger("mrtr_tools")
 _run: Run | None = None
+_played: set[str] = set()  # the workflows that go on in this process
 
 
 async def _trampoline(task: str, owner: str) -> None:
-    while await dbos.DBOS.run_step_async({"name": "leg"}, _leg, task, owner):
-        pass
+    workflow = str(dbos.DBOS.workflow_id)
+    _played.add(workflow)
+    try:
+        while await dbos.DBOS.run_step_async({"name": "leg"}, _leg, workflow, task, owner):
+            pass
+    finally:
+        _played.discard(workflow)
 
 
-async def _leg(task: str, owner: str) -> bool:
-    workflow = dbos.DBOS.workflow_id
-    if _run is None or workflow is None:
+async def _leg(workflow: str, task: str, owner: str) -> bool:
+    if _run is None:
         raise asyncio.CancelledError
     try:
         return await _run(workflow, task, owner)
-    except Exception:  # noqa: BLE001  such as that the loop of the server is closed; what is left is taken up by others
-        _log.exception("task %s: its leg was left", task)
-        raise asyncio.CancelledError from None
+    except Exception:  # noqa: BLE001  the log has it
+        _log.exception("task %s: its leg was lost, and is found again", task)
+        return False
 
 
 class Seldom(logging.Filter):
@@ -132,7 +139,7 @@ class Queue:
             )
         self._read_others_again = refuse_others(self._serializer)
         _run = run
-        self._engine = self._database.engine()
+        self._engine = self._database.engine(OF_A_QUEUE, PATIENCE)
         try:
             with self._database.reached():
                 self._launch(process, self._engine)
@@ -167,11 +174,20 @@ class Queue:
             left = database.get_pending_workflows(process, VERSION)
             return sum(database.reenqueue_for_recovery(each.workflow_id, [process], NAME) for each in left)
 
-    def give_back(self, workflow: str, process: str) -> None:
-        """Leave a workflow that this process has taken to others, and take no more."""
+    def take_no_more(self) -> None:
+        """Let this process end what it has taken."""
         self._waiting._worker_concurrency = 0  # noqa: SLF001  a queue in memory is configured by its maker alone
+
+    def give_back(self, workflow: str, process: str) -> bool:
+        """Enqueue anew what this process has taken; False when it has not, or no longer."""
         with self._database.reached():
-            self._system().reenqueue_for_recovery(workflow, [process], NAME)
+            return bool(self._system().reenqueue_for_recovery(workflow, [process], NAME))
+
+    def dropped(self, process: str) -> set[str]:
+        """What this process has taken, it seems, and does not run: when the database went away just then."""
+        with self._database.reached():
+            taken = self._system().get_pending_workflows(process, VERSION)
+        return {each.workflow_id for each in taken} - _played
 
     def live(self, workflows: list[str]) -> set[str]:
         """Those of these workflows that are to be run yet, or are."""

@@ -17,7 +17,7 @@ from mrtr_tools.tasks.database import Database
 from mrtr_tools.tasks.engine import Row
 from mrtr_tools.tasks.tables import row_of
 
-__all__ = ["Orphan", "Store", "Waking"]
+__all__ = ["Orphan", "Store", "Waking", "task_of"]
 
 DELETED: Final = 500  # at a time, so that nobody waits long for the lock
 LOOKED_AT: Final = 200
@@ -142,6 +142,8 @@ class Store:
 
     def forgive(self, workflows: Sequence[str], runner: str) -> None:
         """Count no try of legs that this process ends because it stops."""
+        if not workflows:
+            return
         tasks = self._tasks
         where = (tasks.c.workflow.in_(workflows), tasks.c.runner == runner, tasks.c.tries > 0)
         with self._transaction() as connection:

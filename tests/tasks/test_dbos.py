@@ -106,6 +106,23 @@ async def test_a_task_that_fell_out_of_the_queue_is_put_there_again(
     assert "task task: it was no longer in the queue, and is again" in caplog.text
 
 
+async def test_what_was_taken_and_not_begun_is_enqueued_again(engine: DbosEngine, monkeypatch: pytest.MonkeyPatch):
+    """As when the database goes away just after it stored that this process has taken something."""
+    monkeypatch.setattr(keeping, "TIDYING", 0.1)
+    async with running(engine, ending(engine, ran := [])):
+        await engine.create(new_task("first"), at_most=2)
+        await until(lambda: is_at(engine, "first", "completed"))
+        await until(lambda: holds(lambda: count(engine, "workflow_status") == 0))
+        engine._queue.take_no_more()
+        await engine.create(new_task("task"), at_most=2)
+        with written(engine) as execute:
+            execute("UPDATE $workflow_status SET status = 'PENDING', executor_id = (SELECT id FROM $mrtr_processes)")
+        engine._queue._waiting._worker_concurrency = 1
+        await until(lambda: is_at(engine, "task", "completed"))
+
+    assert ran == ["first", "task"]
+
+
 class Bomb:
     def __reduce__(self):
         return print, ("boom",)
@@ -336,6 +353,22 @@ async def test_an_engine_does_not_disturb_a_dbos_of_the_authors(engine: DbosEngi
         assert count(engine, "mrtr_processes") == 0
     finally:
         await asyncio.to_thread(dbos.DBOS.destroy)
+
+
+@pytest.mark.parametrize("turns", [0, 1, 2, 5, 50])
+async def test_an_engine_may_be_told_to_end_while_it_begins(engine: DbosEngine, turns: int):
+    await engine.create(new_task("task"), at_most=1)
+    run = asyncio.create_task(engine.run(ending(engine, []), never))
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    run.cancel()
+    await asyncio.wait([run])
+
+    assert run.cancelled()
+    assert [thread.name for thread in threading.enumerate() if "mrtr_tools" in thread.name] == []
+    assert count(engine, "mrtr_processes") == 0
+    async with running(engine, ending(engine, [])):
+        await until(lambda: is_at(engine, "task", "completed"))
 
 
 @pytest.mark.parametrize("anyio_backend", ["trio"])

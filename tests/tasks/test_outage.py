@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mrtr_tools.errors import Busy
-from tests.tasks.places import Cluster
+from tests.tasks.places import Cluster, Place
 from tests.tasks.test_kill import asked, finished
 from tests.tasks.test_running import running, within
 from tests.tasks.worker import STEPS, new_task, until, worker
@@ -77,8 +77,8 @@ async def test_a_step_that_ends_while_postgresql_is_away_is_not_run_again(cluste
     assert ran == 1
 
 
-async def test_of_three_processes_one_is_killed_and_all_tasks_finish(cluster: Cluster, tmp_path: Path):
-    place, log = cluster.place(), tmp_path / "log"
+async def test_of_three_processes_one_is_killed_and_all_tasks_finish(place: Place, tmp_path: Path):
+    log = tmp_path / "log"
     engine = place.engine()
     with worker(place, log), worker(place, log), worker(place, log) as third:
         for task in TASKS:
