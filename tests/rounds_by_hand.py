@@ -69,7 +69,7 @@ def play_on(machine: Round, ran: list[str] | None = None) -> NeedInput | HandBac
 def play(machine: Round, ran: list[str] | None = None) -> NeedInput | Finished:
     """Run functions to the end of a round that asks or is over."""
     event = play_on(machine, ran)
-    assert not isinstance(event, (HandBack, StartTask))
+    assert isinstance(event, (NeedInput, Finished))
     return event
 
 

@@ -37,7 +37,7 @@ def pay(title: str, price: int, log: list[str]) -> str:
 async def print_pages(left: int, log: list[str], ctx: Context) -> str:
     """Each page is a leg of its own: whoever has time takes the next, and none is printed twice."""
     await ctx.report_progress(3 - left, 3, here("prints"))
-    await anyio.sleep(4)
+    await anyio.sleep(3)
     log = [*log, here(f"printed page {4 - left}")]
     return then(print_pages, left=left - 1, log=log) if left > 1 else then(send, log=log)
 

@@ -90,7 +90,8 @@ def about(url: str, method: str, task: str, **more: Any) -> Answer:
 def agreed(url: str, task: str) -> None:
     """Say yes to whatever a task asks."""
     asked = about(url, "get", task).result["inputRequests"]
-    about(url, "update", task, inputResponses={key: accept(ok=True) for key in asked}).result  # noqa: B018
+    told = about(url, "update", task, inputResponses={key: accept(ok=True) for key in asked})
+    assert told.status == 200, told
 
 
 def until(url: str, task: str, status: str, *, seconds: float = SECONDS) -> Any:
