@@ -16,7 +16,7 @@ from pydantic import JsonValue
 
 from mrtr_tools.errors import InvalidParams
 
-__all__ = ["Call", "Channel", "Client", "Complete", "InputRequired", "Reply", "arguments_digest"]
+__all__ = ["Call", "Channel", "Client", "Complete", "Created", "InputRequired", "Reply", "arguments_digest"]
 
 MAX_DEPTH: Final = 64
 MAX_VALUES: Final = 20_000
@@ -236,4 +236,25 @@ class Complete:
     is_error: bool = False
 
 
-Reply = InputRequired | Complete
+@dataclass(frozen=True, slots=True)
+class Created:
+    """The call goes on as a durable task.
+
+    Attributes:
+        task: its id, by which the client asks how it is.
+        status: ``working``, ``input_required``, ``completed``, ``failed`` or ``cancelled``.
+        message: what it is doing, for people; or None.
+        created: when it began, in seconds since 1970.
+        updated: when it last changed.
+        ttl: seconds from its beginning on that it is kept; None for ever.
+    """
+
+    task: str
+    status: str
+    message: str | None
+    created: float
+    updated: float
+    ttl: float | None
+
+
+Reply = InputRequired | Complete | Created

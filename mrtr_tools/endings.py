@@ -75,11 +75,11 @@ def hand_back(progress: Progress, carrier: Carrier, step: str) -> HandBack:
 
 def may_hand_back(progress: Progress, carrier: Carrier) -> bool:
     """Whether a driver may: at most 2 times in a row and 3 in all, and a question must still find a round."""
-    is_free = progress.moves < MAX_MOVES and progress.moves_in_a_row < MAX_MOVES_IN_A_ROW
+    is_free = not progress.is_task and progress.moves < MAX_MOVES and progress.moves_in_a_row < MAX_MOVES_IN_A_ROW
     return is_free and progress.rounds + 1 < carrier.max_rounds
 
 
 def _count_round(progress: Progress, carrier: Carrier, step: str) -> None:
-    if progress.rounds >= carrier.max_rounds:
+    if progress.rounds >= carrier.max_rounds and not progress.is_task:
         raise ToolError(f"The call asked {progress.rounds} times without an end, at {step!r}.")
     progress.rounds += 1

@@ -6,7 +6,8 @@ family                 raised                      what becomes of it
 `DefinitionError`      while tools are defined     the program does not start
 `StateTooLarge`        while a state is minted     a tool error that names the largest values
 `ToolError`            by the author, in a step    a tool error (``isError``) with the author's words
-`RequestError`         for what a client sent      a JSON-RPC error with `RequestError.code`
+`RequestError`         for what a client sent, or  a JSON-RPC error with `RequestError.code`
+                       by the author, in a step
 =====================  ==========================  ====================================================
 """
 
@@ -49,6 +50,8 @@ class StateTooLarge(ToolError):
 
 class RequestError(Exception):
     """What the client sent cannot be served; becomes a JSON-RPC error.
+
+    A step that raises one ends its call with that. Most often a `ToolError` is better: a model can read it, and go on.
 
     Attributes:
         code: the JSON-RPC error code.

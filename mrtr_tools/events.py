@@ -9,11 +9,22 @@ from typing import Final, cast
 from pydantic import JsonValue
 
 from mrtr_tools.calls import Complete
-from mrtr_tools.errors import ToolError
+from mrtr_tools.errors import RequestError, ToolError
 from mrtr_tools.once import Claim
 from mrtr_tools.steps import Step
 
-__all__ = ["FAILED", "Event", "Finished", "HandBack", "NeedInput", "RunStep", "alone", "tool_error", "unexpected"]
+__all__ = [
+    "FAILED",
+    "Event",
+    "Finished",
+    "HandBack",
+    "NeedInput",
+    "RunStep",
+    "StartTask",
+    "alone",
+    "tool_error",
+    "unexpected",
+]
 
 FAILED: Final = "The tool failed unexpectedly."
 
@@ -54,19 +65,26 @@ class HandBack:
 
 
 @dataclass(frozen=True, slots=True)
+class StartTask:
+    """The round is over and nothing is asked: the call goes on as a durable task, see `Round.step`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """The call is over.
 
     Attributes:
         reply: the result, or a tool error.
         cause: the exception behind an unexpected end, or why a result of single use cannot be kept; for the log only.
+        failure: a JSON-RPC error of the author's that ends the request in place of the reply; or None.
     """
 
     reply: Complete
     cause: Exception | None = field(default=None, compare=False)
+    failure: RequestError | None = None
 
 
-Event = RunStep | NeedInput | HandBack | Finished
+Event = RunStep | NeedInput | HandBack | StartTask | Finished
 
 
 def alone(error: Exception) -> Exception:

@@ -167,7 +167,9 @@ def read_keys(keys: Sequence[str | Key], *, allow_testing: bool = False, source:
     return tuple(ring)
 
 
-def keys_from_environment(environ: MutableMapping[str, str] = os.environ) -> tuple[Key, ...] | None:
+def keys_from_environment(
+    environ: MutableMapping[str, str] = os.environ, *, variable: str = VARIABLE
+) -> tuple[Key, ...] | None:
     """Read `MRTR_TOOLS_KEYS`, comma separated and current first, and remove it; None when it is not set.
 
     It is removed, even when it cannot be read, because every process that a step starts would inherit it. The system
@@ -176,8 +178,8 @@ def keys_from_environment(environ: MutableMapping[str, str] = os.environ) -> tup
     Raises:
         InvalidKey: see `read_keys`.
     """
-    text = environ.pop(VARIABLE, None)
-    return None if text is None else read_keys(text.split(","), source=VARIABLE)
+    text = environ.pop(variable, None)
+    return None if text is None else read_keys(text.split(","), source=variable)
 
 
 def keys_from_file(path: str | os.PathLike[str]) -> tuple[Key, ...]:

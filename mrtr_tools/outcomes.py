@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from mrtr_tools.calls import Complete
 from mrtr_tools.carriers import Carrier
 from mrtr_tools.errors import InvalidState
-from mrtr_tools.events import Event, Finished, HandBack, NeedInput
+from mrtr_tools.events import Event, Finished, HandBack, NeedInput, StartTask
 from mrtr_tools.once import Once
 from mrtr_tools.progress import Progress
 from mrtr_tools.values import NotCarriable
@@ -19,7 +19,8 @@ __all__ = ["Outcome", "outcome_of", "restored"]
 
 Outcome = dict[str, JsonValue]
 """``{"done": value}``; ``{"error": text}``; ``{"progress": ...}`` after a `then`, or of a round that was cut short; and
-after a round that asks or hands back ``{"progress": ..., "asked": {...}}``, with the questions by wire key."""
+after a round that asks or hands back ``{"progress": ..., "asked": {...}}``, with the questions by wire key; after one
+that goes on as a task ``{"progress": ..., "task": true}``."""
 
 NOT_KEPT: Final = "This was done before, and what came of it cannot be told again."
 
@@ -53,6 +54,8 @@ def outcome_of(event: Event | None, progress: Progress, carrier: Carrier, once: 
             return {"progress": progress.to_json(), "asked": asked}, event
         case HandBack():
             return {"progress": progress.to_json(), "asked": {}}, event
+        case StartTask():
+            return {"progress": progress.to_json(), "task": True}, event
         case _:
             return {"progress": progress.to_json()}, event
 
@@ -74,6 +77,8 @@ def restored(outcome: Outcome, carrier: Carrier, once: Once) -> tuple[Event | No
         progress = Progress.from_json(cast("dict[str, JsonValue]", outcome["progress"]))
     except ValueError:
         raise InvalidState("no_longer_fits", public="no_longer_fits") from None
+    if "task" in outcome:
+        return StartTask(), progress
     requests = cast("dict[str, dict[str, JsonValue]] | None", outcome.get("asked"))
     if requests is None:
         return None, progress

@@ -85,6 +85,7 @@ class Progress:
         visits: how often the call went on to a step that runs once, by its oldest name.
         moves: how often a round ended without a question.
         moves_in_a_row: how often since the last question.
+        is_task: whether the call goes on as a durable task, whose rounds nobody counts and whose keys are used once.
     """
 
     call: str = field(default_factory=new_call_id)
@@ -107,6 +108,7 @@ class Progress:
     visits: dict[str, int] = field(default_factory=_new_dict)
     moves: int = 0
     moves_in_a_row: int = 0
+    is_task: bool = False
 
     @property
     def is_bare(self) -> bool:
@@ -178,6 +180,7 @@ _PLAIN: Final[dict[str, type]] = {
     "visits": dict,
     "moves": int,
     "moves_in_a_row": int,
+    "is_task": bool,
 }
 _plain_of: Final = cast("Callable[[Progress], tuple[JsonValue, ...]]", attrgetter(*_PLAIN))
 

@@ -63,6 +63,11 @@ class Registry(Collection[Step]):
         return [step.name for step in self if step.once is not None]
 
     @property
+    def as_tasks(self) -> list[Step]:
+        """The steps that go on as a task."""
+        return [step for step in self if step.task is not None]
+
+    @property
     def carries_secrets(self) -> bool:
         """Whether a state of one of these may hold a secret; then no server runs that does not seal its states."""
         return self._carries_secrets

@@ -232,5 +232,9 @@ def _note_misfit(progress: Progress, item: Input, reason: str) -> None:
     misfits = progress.misfits.get(item.path, 0) + 1
     if misfits > MAX_MISFITS:
         raise ToolError(f"No usable answer for {item.path!r} after {misfits} tries. {_shown(reason)}")
+    if progress.is_task:  # whose keys are answered once, even with what is no answer
+        asked = progress.open.pop(open_key(progress, item.path))
+        progress.used[item.path] = progress.used.get(item.path, 0) + 1
+        progress.open[open_key(progress, item.path)] = asked
     progress.misfits[item.path] = misfits
     progress.why[item.path] = _shown(reason)

@@ -10,6 +10,7 @@ says and reports back:
                    then round.returned(value, made) or round.raised(error)
     NeedInput  ->  keep round.progress (where event.keep), send event.requests; the next round begins with the answers
     HandBack   ->  keep round.progress; the next round begins at once
+    StartTask  ->  make round.progress a task, and go on with it there
     Finished   ->  send event.reply
 
 A driver that has too much to do may call `round.hand_back()` after a step went on by `then`; the next event is then a
@@ -60,11 +61,11 @@ from pydantic import JsonValue
 
 from mrtr_tools import responses
 from mrtr_tools.arguments import Given
-from mrtr_tools.calls import Call
+from mrtr_tools.calls import Call, Complete
 from mrtr_tools.context import Context
 from mrtr_tools.endings import ask, hand_back, may_hand_back
 from mrtr_tools.errors import InvalidArguments, InvalidParams, InvalidState, MissingCapability, RequestError, ToolError
-from mrtr_tools.events import Event, Finished, RunStep, alone, tool_error, unexpected
+from mrtr_tools.events import Event, Finished, RunStep, StartTask, alone, tool_error, unexpected
 from mrtr_tools.input_requests import Source
 from mrtr_tools.inputs import Input
 from mrtr_tools.marks import AskAgain, Refused, Then, holds_then, name_of
@@ -73,6 +74,7 @@ from mrtr_tools.outcomes import Outcome, outcome_of, restored
 from mrtr_tools.progress import Open, Progress
 from mrtr_tools.resuming import going_on, resume
 from mrtr_tools.steps import Step
+from mrtr_tools.task_marks import REQUIRED
 from mrtr_tools.tools import Toolbox
 from mrtr_tools.upgrades import Unfit, values_before_inputs
 from mrtr_tools.walk import Walk
@@ -92,6 +94,7 @@ class Round:
         call: the request.
         progress: what the call has so far; None when it begins.
         expired: whether `progress` is genuine but too old.
+        can_start: whether the driver can make the call a task.
 
     Attributes:
         carrier: what is called.
@@ -109,7 +112,13 @@ class Round:
     """
 
     def __init__(
-        self, toolbox: Toolbox, call: Call, progress: Progress | None = None, *, expired: bool = False
+        self,
+        toolbox: Toolbox,
+        call: Call,
+        progress: Progress | None = None,
+        *,
+        expired: bool = False,
+        can_start: bool = False,
     ) -> None:
         self.carrier, self._raw = toolbox.find(call.method, call.target, call.arguments)
         self.call = call
@@ -123,9 +132,11 @@ class Round:
         self._digests: dict[int, tuple[object, str]] = {}
         self._skipped: set[str] = set()
         self._went = False
+        self._can_start = can_start
         self.anew = self.because = ""
         self.claim: Claim | None = None
-        once = self.carrier.step.once if self.carrier.single_use and progress is not None else None
+        is_played_once = self.carrier.single_use and progress is not None and not progress.is_task
+        once = self.carrier.step.once if is_played_once else None
         begins = progress is None
         self.progress = Progress() if progress is None else progress
         claim = claim_round(self.progress, call.responses, once.on_crash, self.carrier.ttl) if once else None
@@ -199,6 +210,8 @@ class Round:
         error = alone(error)
         if isinstance(error, ToolError):
             self._event = tool_error(error)
+        elif isinstance(error, RequestError):
+            self._event = Finished(Complete(error.message, is_error=True), failure=error)
         elif isinstance(error, AskAgain):
             try:
                 self._ask_again(step, error.reasons)
@@ -240,6 +253,9 @@ class Round:
 
     def _next(self) -> Event:
         step = self.step
+        as_task = self._as_task(step)
+        if as_task and step is not self.carrier.step:
+            return StartTask()
         walk = Walk(self.progress, self.call, step, self._context, self._responses, self._cold, self._digests)
         values = values_before_inputs(self.carrier, step, self._given, self.progress)
         first = walk.through(step, values)
@@ -248,12 +264,35 @@ class Round:
             return self._run(first.maker, first.values, first.pin)
         if walk.asks:
             return ask(self.progress, self.carrier, self.call, step.name, walk.asks, anew=self.anew)
+        if as_task:
+            return StartTask()
         return self._run(step, values) if step.once is None else self._run_once(step, step.once, values)
+
+    def _as_task(self, step: Step) -> bool:
+        """Whether the call goes on as a task, before the step asks or, for its first step, before that runs.
+
+        Raises:
+            MissingCapability: it cannot go on otherwise, and its client knows no tasks.
+            ToolError: likewise, for somebody whom nobody has authenticated.
+        """
+        if step.task is None or self.progress.is_task:
+            return False
+        knows = self.call.client.supports(REQUIRED)
+        may_start = self._can_start and self.call.method == "tools/call"
+        if knows and may_start and (self.call.principal or self.call.anonymous_ok):
+            return True
+        if not step.task.is_required:
+            return False
+        if not knows:
+            raise MissingCapability(REQUIRED)
+        raise ToolError("This cannot be done as a task here.")
 
     def _run_once(self, step: Step, once: Once, values: Mapping[str, object]) -> Event:
         if not (self.call.principal or self.call.anonymous_ok):
             raise ToolError("This cannot be done for somebody whom this server does not know.")
-        if not self.progress.born:  # the same request may come again as another call, and nobody could tell
+        if not (
+            self.progress.born or self.progress.is_task
+        ):  # the same request may come again as another call, and nobody could tell
             return hand_back(self.progress, self.carrier, step.name)
         return replace(self._run(step, values), claim=claim_step(self.progress, once, self.call, self.carrier.ttl))
 

@@ -13,9 +13,9 @@ from typing import Any, cast
 
 from anyio import CancelScope, get_cancelled_exc_class
 
-from mrtr_tools.calls import Call, Complete, InputRequired, Reply
+from mrtr_tools.calls import Call, Complete, Created, InputRequired, Reply
 from mrtr_tools.errors import Busy, DefinitionError, InvalidState, RequestError, ToolError
-from mrtr_tools.events import FAILED, Event, Finished, HandBack, NeedInput, RunStep
+from mrtr_tools.events import FAILED, Event, Finished, HandBack, NeedInput, RunStep, StartTask
 from mrtr_tools.marks import Then, watched
 from mrtr_tools.once import Claim, Once
 from mrtr_tools.outcomes import Outcome
@@ -25,7 +25,7 @@ from mrtr_tools.state import StateSigner, describe
 from mrtr_tools.threads import in_thread
 from mrtr_tools.tools import Toolbox
 
-__all__ = ["Act", "Claiming", "Observer", "handle_call", "play", "require_seal"]
+__all__ = ["Act", "Claiming", "End", "Observer", "Start", "handle_call", "log_end", "play", "require_seal", "run_one"]
 
 _log = logging.getLogger("mrtr_tools")
 
@@ -34,9 +34,17 @@ Observer = Callable[[Event], object]
 """Told of every event before it is acted on: of each function of the author before it runs, and of the end."""
 
 
+End = NeedInput | HandBack | StartTask | Finished
+"""How a round ends."""
+
+
 Act = Callable[[], Awaitable[Outcome | None]]
 Claiming = Callable[[Claim, Act], Awaitable[Outcome | None]]
 """Does what is claimed and gives None, or gives what came of it before; see `Ledger.once`."""
+
+
+Start = Callable[[Round], Awaitable[Created]]
+"""Makes a call a task from where its round stands."""
 
 
 async def handle_call(
@@ -47,6 +55,7 @@ async def handle_call(
     *,
     ledger: Ledger | None = None,
     is_busy: Callable[[], bool] | None = None,
+    start: Start | None = None,
 ) -> Reply:
     """Play one round of a call, remembering nothing but what is used once.
 
@@ -58,9 +67,10 @@ async def handle_call(
         ledger: keeps what is used once; without one, such a step is refused.
         is_busy: asked after each `then`; while it says so, the call goes on in another request, which another machine
             may serve, as far as `Round.hand_back` allows.
+        start: makes the call a task; without it, none becomes one.
 
     Returns:
-        Questions with the state to come back with, or the result.
+        Questions with the state to come back with, the task that the call goes on as, or the result.
 
     Raises:
         RequestError: the request cannot be served; it becomes a JSON-RPC error.
@@ -68,7 +78,7 @@ async def handle_call(
     """
     require_seal(toolbox, signer)
     try:
-        machine = _opened(toolbox, call, signer)
+        machine = _opened(toolbox, call, signer, can_start=start is not None)
     except InvalidState as refused:
         why = f"{refused.reason}: {refused.because}" if refused.because else refused.reason
         _log.warning("requestState refused: %s (%s)", why, describe(call.state))
@@ -79,6 +89,8 @@ async def handle_call(
     event = await (driver.play() if machine.claim is None else driver.play_once())
     if isinstance(event, Finished):
         return event.reply
+    if start is not None and isinstance(event, StartTask):
+        return await start(machine)
     asked = event if isinstance(event, NeedInput) else NeedInput({})
     try:
         return InputRequired(asked.requests, signer.dumps(machine.progress, call) if asked.keep else None)
@@ -87,12 +99,12 @@ async def handle_call(
         return Complete(str(too_large), is_error=True)
 
 
-def _opened(toolbox: Toolbox, call: Call, signer: StateSigner) -> Round:
+def _opened(toolbox: Toolbox, call: Call, signer: StateSigner, *, can_start: bool) -> Round:
     if call.state is None:
-        return Round(toolbox, call)
+        return Round(toolbox, call, can_start=can_start)
     carrier, _ = toolbox.find(call.method, call.target, call.arguments)  # before anything is done for it
     opened = signer.loads(call.state, call, carrier.ttl)
-    return Round(toolbox, call, opened.progress, expired=opened.expired)
+    return Round(toolbox, call, opened.progress, expired=opened.expired, can_start=can_start)
 
 
 def require_seal(toolbox: Toolbox, signer: StateSigner) -> None:
@@ -108,7 +120,7 @@ def require_seal(toolbox: Toolbox, signer: StateSigner) -> None:
         )
 
 
-async def play(machine: Round, observer: Observer | None = None) -> NeedInput | HandBack | Finished:
+async def play(machine: Round, observer: Observer | None = None) -> End:
     """Play a round where no request can come twice, so that nothing has to be claimed.
 
     An async function is awaited in place, any other runs in a thread; each sees a copy of the context variables.
@@ -117,6 +129,18 @@ async def play(machine: Round, observer: Observer | None = None) -> NeedInput | 
         MissingCapability: a question must be asked that this request's client cannot show.
     """
     return await _Driver(machine, observer, _at_once, None).play()
+
+
+async def run_one(
+    machine: Round, event: RunStep, observer: Observer | None = None, ledger: Ledger | None = None
+) -> None:
+    """Run one function of the author, for a driver that keeps what the call has after each.
+
+    Raises:
+        AlreadyDone: it is of single use and ran before, otherwise.
+        Busy: it runs just now, or nobody knows.
+    """
+    await _Driver(machine, observer, _nowhere if ledger is None else ledger.once, None).run(event)
 
 
 async def _at_once(_: Claim, act: Act) -> Outcome | None:
@@ -130,6 +154,13 @@ async def _nowhere(*_: object) -> Outcome | None:
     raise Busy("unavailable")
 
 
+def log_end(machine: Round, event: Event) -> None:
+    """Tell the log what the client is not told."""
+    if isinstance(event, Finished) and event.cause is not None:
+        told = f"failed: {FAILED}" if event.reply.is_error else "ran, but a repeat will not get its result"
+        _log.error("%s %s", machine.carrier.name, told, exc_info=event.cause)
+
+
 @dataclass(slots=True)
 class _Driver:
     """Does what a round says."""
@@ -139,7 +170,7 @@ class _Driver:
     once: Claiming
     is_busy: Callable[[], bool] | None
 
-    async def play_once(self) -> NeedInput | HandBack | Finished:
+    async def play_once(self) -> End:
         """`play` a round of a tool of single use, as far as it was not played before."""
         machine, held = self.machine, cast("Once", self.machine.carrier.step.once)
         refused: list[RequestError] = []
@@ -162,28 +193,33 @@ class _Driver:
             machine.replay(outcome, held)
         return await self.play()
 
-    async def play(self) -> NeedInput | HandBack | Finished:
+    async def play(self) -> End:
         """Run functions of the author until the round is over.
 
         Raises:
             MissingCapability: a question must be asked that this request's client cannot show.
             AlreadyDone: a step of single use ran before, otherwise.
             Busy: it runs just now, or nobody knows.
+            RequestError: the author raised it.
         """
         event = await self._to_the_end()
         self._tell(event)
-        if isinstance(event, Finished) and event.cause is not None:
-            told = f"failed: {FAILED}" if event.reply.is_error else "ran, but a repeat will not get its result"
-            _log.error("%s %s", self.machine.carrier.name, told, exc_info=event.cause)
+        log_end(self.machine, event)
+        if isinstance(event, Finished) and event.failure is not None:
+            raise event.failure
         return event
 
-    async def _to_the_end(self) -> NeedInput | HandBack | Finished:
+    async def _to_the_end(self) -> End:
         machine = self.machine
         while isinstance(event := machine.next_event(), RunStep):
-            await (self._run(event) if event.claim is None else self._run_once(event, event.claim))
+            await self.run(event)
             if self.is_busy is not None and self.is_busy():
                 machine.hand_back()
         return event
+
+    async def run(self, event: RunStep) -> None:
+        """Run a function, and claim it before where that must be."""
+        await (self._run(event) if event.claim is None else self._run_once(event, event.claim))
 
     async def _run_once(self, event: RunStep, claim: Claim) -> None:
         machine, held = self.machine, cast("Once", event.step.once)

@@ -47,6 +47,16 @@ class Sealer:
         }
         self._current = ring[0].derive(f"{purpose}/kid", audience, ID_SIZE)
 
+    @property
+    def key_id(self) -> str:
+        """The id of the key that seals, 8 hex digits; another one for another purpose or audience."""
+        return self._current.hex()
+
+    @property
+    def key_ids(self) -> frozenset[str]:
+        """The ids of all keys that open."""
+        return frozenset(key_id.hex() for key_id in self._keys)
+
     def seal(self, data: bytes, context: bytes) -> bytes:
         """Encrypt `data` for `context`, which must be the same when it is opened."""
         salt = os.urandom(SALT)

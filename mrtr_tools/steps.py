@@ -23,6 +23,7 @@ from mrtr_tools.once import Once, OnCrash
 from mrtr_tools.properties import NO_SECRETS
 from mrtr_tools.questions import Draft
 from mrtr_tools.signatures import Carried, Signature, read_signature
+from mrtr_tools.task_marks import TaskMark
 from mrtr_tools.templates import Field, TemplateError
 from mrtr_tools.values import Codec, NotCarriable
 
@@ -44,6 +45,7 @@ class Step:
         aliases: names it had before.
         may_follow: whether `then` may go to it.
         once: that it runs once in a call, whatever is sent again; else None.
+        task: that a call which comes to it goes on as a durable task; else None.
     """
 
     name: str
@@ -54,6 +56,12 @@ class Step:
     aliases: tuple[str, ...] = ()
     may_follow: bool = True
     once: Once | None = None
+    task: TaskMark | None = None
+
+    @property
+    def oldest_name(self) -> str:
+        """What every build that knows it can call it by."""
+        return self.aliases[0] if self.aliases else self.name
 
     @property
     def carries_secrets(self) -> bool:
@@ -98,6 +106,7 @@ def read_step(
     single_use: bool = False,
     on_crash: OnCrash | None = None,
     carry_secrets: bool = False,
+    task: TaskMark | None = None,
 ) -> Step:
     """Read a function as a step; the arguments are as in `Toolbox.step`, and `may_follow` as in `Step`.
 
@@ -108,6 +117,7 @@ def read_step(
         may_follow: whether `then` may go to it.
         single_use: whether it runs once in a call.
         on_crash: see `Once`; None for its default.
+        task: see `Step`.
 
     Raises:
         DefinitionError: it cannot be one.
@@ -119,7 +129,7 @@ def read_step(
     reader = _Reader(signature, carried, (name, *aliases), carry_secrets=carry_secrets)
     groups = reader.groups(frozenset(carried))
     once = _once(signature, name, aliases, single_use, on_crash)
-    return Step(name, signature, carried, groups, all_inputs(groups), aliases, may_follow, once)
+    return Step(name, signature, carried, groups, all_inputs(groups), aliases, may_follow, once, task)
 
 
 def _once(

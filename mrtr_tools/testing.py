@@ -26,12 +26,19 @@ from pydantic import JsonValue
 from pydantic_core import from_json, to_json
 
 from mrtr_tools.answering import in_turn, respond
-from mrtr_tools.calls import Call, Client, Complete, InputRequired
+from mrtr_tools.calls import Call, Client, Complete, Created, InputRequired
+from mrtr_tools.errors import RequestError
 from mrtr_tools.events import Event, Finished, RunStep
 from mrtr_tools.keys import TESTING_KEY, read_key
 from mrtr_tools.runner import handle_call
 from mrtr_tools.single_use import ClaimStore, Ledger, MemoryClaims
 from mrtr_tools.state import StateSigner
+from mrtr_tools.task_marks import REQUIRED
+from mrtr_tools.tasks.engine import Engine
+from mrtr_tools.tasks.memory import MemoryEngine
+from mrtr_tools.tasks.record import owner_of
+from mrtr_tools.tasks.sealing import TaskSealer
+from mrtr_tools.tasks.service import TaskService
 from mrtr_tools.tools import Toolbox
 
 __all__ = ["EVERYTHING", "TESTING_KEYS", "Conversation", "Player", "in_turn", "respond"]
@@ -40,11 +47,20 @@ EVERYTHING: Final[Mapping[str, JsonValue]] = {
     "elicitation": {"form": {}, "url": {}},
     "sampling": {"tools": {}},
     "roots": {},
+    **REQUIRED,
 }
-"""What a client declares that can be asked anything."""
+"""What a client declares that can be asked anything, and knows tasks."""
 TESTING_KEYS: Final = (read_key(TESTING_KEY, allow_testing=True),)
 """Keys that everybody knows; no server takes them."""
 _NUMBERED: Final = re.compile(r"-\d+$")
+
+
+class Failed(RequestError):
+    """A task ended with a JSON-RPC error."""
+
+    def __init__(self, error: Mapping[str, Any]) -> None:
+        super().__init__(error["message"], error.get("data"))
+        self.code = error["code"]
 
 
 @dataclass(slots=True)
@@ -58,6 +74,7 @@ class Conversation:
         ran: the functions of the author that ran, in order; an input's function goes by its path.
         messages: the texts of the questions, by wire key, as last asked; of a sampling request, its last text.
         toolbox: the build of the tools that serves the next round; see `switch`.
+        task: the id of the task that the call went on as; None while it is none. It is played to where it asks.
     """
 
     player: Player = field(repr=False)
@@ -68,6 +85,7 @@ class Conversation:
     questions: list[str] = field(default_factory=list[str])
     ran: list[str] = field(default_factory=list[str])
     messages: dict[str, str] = field(default_factory=dict[str, str])
+    task: str | None = None
 
     @property
     def done(self) -> bool:
@@ -119,30 +137,63 @@ class Conversation:
             Exception: what a step raised, other than `ToolError`; a client would get a tool error that says nothing.
         """
         state = self.reply.state if isinstance(self.reply, InputRequired) else None
-        sent = cast(
-            "dict[str, JsonValue]",
-            from_json(to_json({"arguments": dict(self.call.arguments), "responses": dict(responses)})),
-        )
-        call = Call(
-            self.call.target,
-            cast("dict[str, JsonValue]", sent["arguments"]),
-            cast("dict[str, JsonValue]", sent["responses"]),
-            state,
-            self.player.principal,
-            Client(self.player.capabilities),
-            self.call.method,
+        sent: Any = from_json(to_json({"arguments": dict(self.call.arguments), "responses": dict(responses)}))
+        call = replace(
+            self.call,
+            arguments=sent["arguments"],
+            responses=sent["responses"],
+            state=state,
+            principal=self.player.principal,
+            client=Client(self.player.capabilities),
         )
         self.rounds += 1
         signer = self.player.signer or StateSigner(TESTING_KEYS, self.toolbox.name)
         ledger = Ledger(self.player.claims, signer)
-        self.reply = await handle_call(self.toolbox, call, signer, self._note, ledger=ledger)
+        tasks = self._tasks(signer, ledger)
+        if self.task is None:
+            reply = await handle_call(self.toolbox, call, signer, self._note, ledger=ledger, start=tasks.start)
+            if isinstance(reply, Created):
+                self.task = reply.task
+            else:
+                self.reply = reply
+        else:
+            await tasks.update(self.task, self.player.principal, call.responses)
+        if self.task is not None:
+            await self._play_task(tasks, self.task)
         if self.rounds <= len(self.player.upgrades):
             self.switch(self.player.upgrades[self.rounds - 1])
         for key, request in self.open.items():
             self.questions.append(key)
             self.messages[key] = _text(request)
 
+    def _tasks(self, signer: StateSigner, ledger: Ledger) -> TaskService:
+        sealer = TaskSealer.of(TESTING_KEYS, signer.audience)
+        return TaskService(
+            self.toolbox,
+            cast("Engine", self.player.engine),
+            sealer,
+            audience=signer.audience,
+            written=_nothing,
+            clock=signer.clock,
+            ledger=ledger,
+            observer=self._note,
+        )
+
+    async def _play_task(self, tasks: TaskService, task: str) -> None:
+        owner = owner_of(
+            self.toolbox.name if self.player.signer is None else self.player.signer.audience, self.player.principal
+        )
+        while await tasks.leg(task, owner):
+            pass
+        now = await tasks.get(task, self.player.principal)
+        if now.error is not None:
+            raise Failed(now.error)
+        if now.status == "input_required":
+            self.reply = InputRequired(now.requests, None)
+
     def _note(self, event: Event) -> None:
+        if isinstance(event, Finished) and self.task is not None:
+            self.reply = event.reply
         if isinstance(event, RunStep):
             self.ran.append(event.step.name)
         elif isinstance(event, Finished) and event.cause is not None:
@@ -170,6 +221,8 @@ class Player:
         signer: mints the states; to test what expires, give one with a clock of your own and `TESTING_KEYS`. By
             default each toolbox has one for its name, as a server has.
         claims: keeps what is used once.
+        engine: keeps the calls that go on as tasks, by default in memory; nothing of it runs but when a conversation
+            goes on.
         upgrades: other builds of the toolbox, to test what becomes of calls under way: the first serves the second
             round, the next one the third, and the last one the rest.
     """
@@ -179,7 +232,12 @@ class Player:
     principal: str | None = None
     signer: StateSigner | None = None
     claims: ClaimStore = field(default_factory=MemoryClaims)
+    engine: Engine | None = None
     upgrades: Sequence[Toolbox] = ()
+
+    def __post_init__(self) -> None:
+        if self.engine is None:
+            self.engine = MemoryEngine(self.signer.clock) if self.signer is not None else MemoryEngine()
 
     async def start(self, tool: str, arguments: Mapping[str, JsonValue] | None = None) -> Conversation:
         """Send the first round of a call; the arguments are as in `play_async`.
@@ -241,6 +299,11 @@ def _text(request: Mapping[str, Any]) -> str:
         if "content" in each or "message" in each
     ]
     return texts[-1] if texts else ""
+
+
+def _nothing(*_: object) -> dict[str, JsonValue]:
+    """What a conversation needs of how a result goes over the wire."""
+    return {}
 
 
 def _named(key: str, answers: Mapping[str, object]) -> str | None:

@@ -28,6 +28,7 @@ from mrtr_tools.once import OnCrash
 from mrtr_tools.registry import Registry
 from mrtr_tools.results import output_of
 from mrtr_tools.steps import read_step
+from mrtr_tools.task_marks import TaskUse, read_task_mark
 
 __all__ = ["Toolbox"]
 
@@ -99,6 +100,8 @@ class Toolbox:
         single_use: bool = False,
         on_crash: OnCrash | None = None,
         ttl: float | None = None,
+        task: TaskUse | None = None,
+        task_ttl: float | None = None,
         carry_secrets: bool = False,
     ) -> Callable[[F], F]: ...
     def tool(
@@ -116,6 +119,8 @@ class Toolbox:
         single_use: bool = False,
         on_crash: OnCrash | None = None,
         ttl: float | None = None,
+        task: TaskUse | None = None,
+        task_ttl: float | None = None,
         carry_secrets: bool = False,
     ) -> Any:
         """Make a function a tool; it stays callable as it is.
@@ -135,6 +140,9 @@ class Toolbox:
                 that is sent again with the same answers gets the same reply, and with other answers an error.
             on_crash: as in `step`.
             ttl: seconds that a state lives, and so a person may take to answer; by default those of the server.
+            task: once its inputs are there, a call goes on as a durable task, whose client polls for it: when the
+                client knows tasks (``"optional"``), or for no other client (``"required"``).
+            task_ttl: seconds that a task is kept, from its beginning on; by default a day.
             carry_secrets: let parameters be secrets of pydantic (`SecretStr`, `SecretBytes`, `Secret`, also inside of
                 models): what is handed on, what an input's function made, and defaults then travel whole in the state,
                 through the client, sealed. Somebody who recorded it can read them once a key has leaked.
@@ -152,6 +160,7 @@ class Toolbox:
                 carry_secrets=carry_secrets,
                 single_use=single_use,
                 on_crash=on_crash,
+                task=read_task_mark(tool_name, task, task_ttl),
             )
             self._tools[tool_name] = Tool(
                 name=tool_name,
@@ -298,6 +307,8 @@ class Toolbox:
         aliases: tuple[str, ...] = (),
         single_use: bool = False,
         on_crash: OnCrash | None = None,
+        task: TaskUse | None = None,
+        task_ttl: float | None = None,
         carry_secrets: bool = False,
     ) -> Callable[[F], F]: ...
     def step(
@@ -309,6 +320,8 @@ class Toolbox:
         aliases: tuple[str, ...] = (),
         single_use: bool = False,
         on_crash: OnCrash | None = None,
+        task: TaskUse | None = None,
+        task_ttl: float | None = None,
         carry_secrets: bool = False,
     ) -> Any:
         """Make a function a step that `then` may go to; it stays callable as it is.
@@ -343,6 +356,7 @@ class Toolbox:
                 carry_secrets=carry_secrets,
                 single_use=single_use,
                 on_crash=on_crash,
+                task=read_task_mark(step_name, task, task_ttl),
             )
             self._steps.add(step, function)
             return function

@@ -10,7 +10,7 @@ from pydantic_core import from_json, to_json
 from mrtr_tools import confirm, needs_input, then
 from mrtr_tools.calls import Call, Client, Complete
 from mrtr_tools.errors import InvalidState
-from mrtr_tools.events import Event, Finished, HandBack, NeedInput, RunStep
+from mrtr_tools.events import Event, Finished, HandBack, NeedInput, RunStep, StartTask
 from mrtr_tools.marks import watched
 from mrtr_tools.progress import Progress
 from mrtr_tools.rounds import Round
@@ -57,7 +57,7 @@ def run(machine: Round) -> Event:
     return machine.next_event()
 
 
-def play_on(machine: Round, ran: list[str] | None = None) -> NeedInput | HandBack | Finished:
+def play_on(machine: Round, ran: list[str] | None = None) -> NeedInput | HandBack | StartTask | Finished:
     """Run functions to the end of the round; `ran` takes their names."""
     while isinstance(event := machine.next_event(), RunStep):
         if ran is not None:
@@ -69,7 +69,7 @@ def play_on(machine: Round, ran: list[str] | None = None) -> NeedInput | HandBac
 def play(machine: Round, ran: list[str] | None = None) -> NeedInput | Finished:
     """Run functions to the end of a round that asks or is over."""
     event = play_on(machine, ran)
-    assert not isinstance(event, HandBack)
+    assert isinstance(event, (NeedInput, Finished))
     return event
 
 

@@ -25,7 +25,7 @@ annotations
 sampling questions
 signatures
 inputs
-once
+once task_marks
 steps
 content arguments results carriers registry tools
 responses
@@ -33,8 +33,10 @@ sealing state
 events outcomes upgrades walk endings resuming rounds
 threads single_use
 runner
+tasks
 answering testing
 server
+client
 cli
 """
 LAYERS = [line.split() for line in ORDER.split("\n") if line]
@@ -151,7 +153,7 @@ def imports(path: Path, *, own: bool = True) -> Iterator[tuple[str, ast.stmt, bo
             yield from ((alias.name, node, node not in top) for alias in node.names)
 
 
-PACKAGES = {"mrtr_tools", "mrtr_tools.server", "mrtr_tools.single_use", "mrtr_tools.cli"}
+PACKAGES = {f"mrtr_tools.{name}" for name in ("server", "single_use", "tasks", "client", "cli")} | {"mrtr_tools"}
 MODULES = modules()
 
 
@@ -212,9 +214,25 @@ def test_nothing_is_imported_inside_a_function(name):
 @pytest.mark.parametrize("name", [name for name in MODULES if not name.startswith("server")])
 def test_only_the_adapters_name_the_sdk(name):
     named = {module.partition(".")[0] for module, _, _ in imports(MODULES[name], own=False)}
-    allowed = {"mcp", "mcp_types"} if name.startswith("cli") else set()
+    allowed = {"mcp", "mcp_types"} if name.startswith(("client", "cli")) else set()
 
     assert named & {"mcp", "mcp_types", "starlette", "uvicorn"} <= allowed
+
+
+def test_only_where_tasks_are_kept_is_a_database_named():
+    """It takes most of a second, and is an extra."""
+    naming = {
+        package: {
+            name for name in MODULES if any(each.partition(".")[0] == package for each, _, _ in imports(MODULES[name]))
+        }
+        for package in ("dbos", "sqlalchemy")
+    }
+
+    assert naming == {
+        "dbos": {"tasks.queue", "tasks.sealed_json"},
+        "sqlalchemy": {"tasks.database", "tasks.queue", "tasks.store", "tasks.tables"},
+    }
+    assert loaded_by("mrtr_tools.tasks")["mrtr_tools.tasks"] & set(naming) == set()
 
 
 @pytest.mark.parametrize("name", CORE)

@@ -99,6 +99,7 @@ def test_a_round_is_always_left_for_a_question():
 
 
 def test_a_call_that_was_moved_runs_each_step_once():
+    """Spec P18."""
     ran: list[int] = []
     machine = begin(relay(ran), "start")
     while not isinstance(event := machine.next_event(), HandBack):

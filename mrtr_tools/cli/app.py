@@ -9,12 +9,14 @@ import typer
 
 from mrtr_tools.cli.call import call
 from mrtr_tools.cli.keygen import keygen
+from mrtr_tools.cli.keys import keys
 from mrtr_tools.cli.run import run
+from mrtr_tools.cli.task import task
 
 __all__ = ["app"]
 
 app = typer.Typer(
-    help="MCP tools that ask before they can finish: serve them, call them, make keys for them.",
+    help="MCP tools that ask before they can finish: serve them, call them, see to their tasks and keys.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,  # square brackets in help are what a user may leave out
@@ -22,7 +24,9 @@ app = typer.Typer(
 )
 app.command()(run)
 app.command()(call)
+app.add_typer(task, name="task")
 app.command()(keygen)
+app.add_typer(keys, name="keys")
 
 
 def _show_version(wanted: bool) -> None:
@@ -42,4 +46,4 @@ def options(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """MCP tools that ask before they can finish: serve them, call them, make keys for them."""
+    """MCP tools that ask before they can finish: serve them, call them, see to their tasks and keys."""

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from enum import Enum
-from typing import TYPE_CHECKING, Annotated
+from functools import partial
+from typing import Annotated
 
-import anyio
 import typer
 
-from mrtr_tools.cli import json_lines
-from mrtr_tools.cli.events import Ended, Failed, Noted
-from mrtr_tools.cli.exits import FAILED, INTERRUPTED, Stop
+from mrtr_tools.cli.events import Noted
+from mrtr_tools.cli.exits import Stop
 from mrtr_tools.cli.given import Given
 from mrtr_tools.cli.pairs import split_pairs
+from mrtr_tools.cli.playing import end, person, played, told
 from mrtr_tools.cli.targets import read_target
-from mrtr_tools.cli.terminal import Terminal
-
-if TYPE_CHECKING:
-    from mrtr_tools.cli.asking import Person
 
 __all__ = ["Era", "call"]
 
@@ -55,43 +50,44 @@ def call(
             "--json", help="Ask nobody, and print one JSON object a line: what was asked, answered, and the end."
         ),
     ] = False,
+    detach: Annotated[
+        bool, typer.Option("--detach", help="When the call goes on as a task, print its id and leave it alone.")
+    ] = False,
+    tasks: Annotated[
+        str | None, typer.Option(metavar="PATH|URL", help="With a FILE: where its tasks are kept, see `run --help`.")
+    ] = None,
+    retry: Annotated[
+        bool,
+        typer.Option(
+            "--retry", help="Send a call again whose answer did not come, although it may have been done already."
+        ),
+    ] = False,
     era: Annotated[Era, typer.Option(help="The protocol: 2026-07-28, or that of older clients.")] = Era.AUTO,
 ) -> None:
     """Call a tool, and answer in the terminal what it asks.
 
-    Exits with 0; with 1 when the tool or the call fails; with 2 when the command is wrong or an answer is missing.
+    A call that goes on as a task is followed to its end; Ctrl-C cancels it.
+
+    Exits with 0; with 1 when the tool, the call or its task fails; with 2 when the command is wrong or an answer is
+    missing; with 130 after Ctrl-C.
     """
-    terminal = Terminal(target)
-    show = json_lines.show if as_json else terminal.show
-    try:
-        texts, given, server = split_pairs(arguments or [], "argument"), Given(answer or []), read_target(target)
-        person = None if as_json else _person()
+    with told(target, as_json=as_json) as show:
+        texts, given, server = split_pairs(arguments or [], "argument"), Given(answer or []), read_target(target, tasks)
+        if detach and server.url is None and tasks is None:
+            raise Stop(
+                "--detach leaves a task to a server that goes on: start one (mrtr-tools run FILE --http) and call its "
+                "address, or say with --tasks where servers of this file keep their tasks"
+            )
         from mrtr_tools.cli.conversation import Conversation
-        from mrtr_tools.cli.reasons import reason_of
+        from mrtr_tools.cli.replies import Replies
 
-        conversation = Conversation(server, tool, era=era.value, given=given, person=person, show=show)
+        replies = Replies(given, None if as_json else person(), show)
+        conversation = Conversation(server, tool, era=era.value, replies=replies, show=show, detach=detach, retry=retry)
         try:
-            result = anyio.run(conversation.play, texts)
-        except KeyboardInterrupt:
-            raise Stop("The call was ended.", INTERRUPTED) from None
-        except Exception as error:
-            if (reason := reason_of(error, server)) is None:
-                raise
-            raise reason from error
-    except Stop as stop:
-        show(Failed(stop))
-        raise typer.Exit(stop.code) from None
-    for key in given.unused:
-        show(Noted(f"Note: nothing has asked for --answer {key}"))
-    show(Ended(result))
-    if result.get("isError"):
-        raise typer.Exit(FAILED)
-
-
-def _person() -> Person | None:
-    """Whoever can be asked: somebody at a terminal, who sees stderr."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        return None
-    from mrtr_tools.cli.asking import Person
-
-    return Person()
+            result = played(partial(conversation.play, texts), server)
+        except Stop as stop:
+            raise stop if conversation.watching is None else conversation.watching.with_task(stop) from None
+        for key in given.unused:
+            show(Noted(f"Note: nothing has asked for --answer {key}"))
+        if result is not None:
+            end(result, show)

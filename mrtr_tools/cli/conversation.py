@@ -1,38 +1,34 @@
 """One tool call with the official client, to its end.
 
-A server of 2026-07-28 is asked round by round. An older one sends its questions mid-call and without keys: they then go
-by the name of their first field, with a number from the second time on.
+A server of 2026-07-28 is asked round by round, and may let the call go on as a task. An older one sends its questions
+mid-call and without keys: they then go by the name of their first field, with a number from the second time on.
 """
 
 from __future__ import annotations
 
-import logging
-import os
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, cast
+from functools import partial
+from typing import Any, Final, cast
 
 import anyio
-from mcp import Client, StdioServerParameters, types
+from mcp import Client, types
 from pydantic import JsonValue
 
-from mrtr_tools.cli.events import Answered, Asked, Asking, Noted, Show
+from mrtr_tools.cli.connection import Connection
+from mrtr_tools.cli.events import Detached, Noted, Show
 from mrtr_tools.cli.exits import FAILED, Stop
-from mrtr_tools.cli.given import Given
 from mrtr_tools.cli.pairs import arguments_of
-from mrtr_tools.cli.questions import Question, Response, question_of
-from mrtr_tools.cli.reasons import missing_answers
+from mrtr_tools.cli.replies import Replies
 from mrtr_tools.cli.targets import Target
 from mrtr_tools.cli.terminal import label
-
-if TYPE_CHECKING:
-    from mrtr_tools.cli.asking import Person
+from mrtr_tools.cli.watching import Watching, wire_of
+from mrtr_tools.client import CreateTaskResult
 
 __all__ = ["Conversation"]
 
 MAX_ROUNDS: Final = 20
 MAX_PAGES: Final = 100
-HELP: Final = "(to decline or cancel: an empty line or Ctrl-D; to end the call: Ctrl-C)"
 PAUSE: Final = 0.05  # seconds before a round that was asked nothing, so that no server is hammered
 
 
@@ -43,54 +39,73 @@ class Conversation:
         target: where.
         tool: the tool's name.
         era: what the client speaks: ``auto``, ``legacy`` or a revision.
-        given: answers that need nobody.
-        person: who is asked for the others; None when nobody can be.
+        replies: answers what is asked.
         show: is told what happens.
+        detach: whether a task is left alone once there is one.
+        retry: see `Connection`.
+
+    Attributes:
+        watching: the task that the call goes on as, or None.
     """
 
-    def __init__(self, target: Target, tool: str, *, era: str, given: Given, person: Person | None, show: Show) -> None:
+    def __init__(
+        self,
+        target: Target,
+        tool: str,
+        *,
+        era: str,
+        replies: Replies,
+        show: Show,
+        detach: bool = False,
+        retry: bool = False,
+    ) -> None:
+        self.watching: Watching | None = None
         self._target = target
         self._tool = tool
-        self._era = era
-        self._given = given
-        self._person = person
+        self._replies = replies
         self._show = show
+        self._detach = detach
+        self._connection = Connection(target, era=era, show=show, pushed=self._pushed, retry=retry)
         self._asked = Counter[str]()  # old clients: how often each name was asked
-        self._tried: set[str] = set()
-        self._who: str | None = None
-        self._helped = False
         self._stopped: Stop | None = None
+        self._round = 1
+        self._responses: dict[str, Any] | None = None
+        self._state: str | None = None
 
-    async def play(self, texts: Mapping[str, str]) -> dict[str, JsonValue]:
+    async def play(self, texts: Mapping[str, str]) -> dict[str, JsonValue] | None:
         """Call the tool.
 
         Args:
             texts: its arguments as they were typed.
 
         Returns:
-            The result as it came over the wire.
+            The result as it came over the wire; None when the call goes on as a task by itself.
 
         Raises:
-            Stop: wrong usage, an answer that is missing, or too many rounds.
+            Stop: wrong usage, an answer that is missing, too many rounds, or a task that ended without a result.
         """
-        server = self._target.url or StdioServerParameters(
-            command=self._target.command[0], args=list(self._target.command[1:]), env=dict(os.environ)
-        )
-
-        async def pushed(context: object, params: types.ElicitRequestParams) -> types.ElicitResult:  # noqa: ARG001
-            return await self._pushed(params)
-
-        logging.getLogger("mcp").addHandler(logging.NullHandler())  # what goes wrong is told by `reason_of`
-        if self._person is not None and self._target.url is None:
+        if self._replies.is_attended and self._target.url is None:
             self._show(Noted(f"Starting {self._target.name} ..."))
-        self._turn, self._scope = anyio.Lock(), anyio.CancelScope()
-        async with Client(server, mode=self._era, elicitation_callback=pushed) as client:
-            if client.server_info is not None:
-                self._who = client.server_info.title or client.server_info.name
-            arguments = arguments_of(texts, await self._schema(client))
-            with self._scope:
-                return _wire(await self._rounds(client, arguments))
-            raise self._stopped or Stop("The call was ended.", FAILED)
+        self._turn = anyio.Lock()
+        return await self._connection.use(partial(self._talk, texts))
+
+    async def _talk(self, texts: Mapping[str, str], client: Client) -> dict[str, JsonValue] | None:
+        """The call from where it is."""
+        if client.server_info is not None:
+            self._replies.server = client.server_info.title or client.server_info.name
+        if self.watching is None:
+            result = await self._called(client, arguments_of(texts, await self._schema(client)))
+            if not isinstance(result, CreateTaskResult):
+                return wire_of(result)
+            self.watching = Watching(result.task_id, self._target, self._replies, self._show)
+            self.watching.tell(result)
+        if self._detach:
+            self._show(Detached(self.watching.task, self.watching.command("get")))
+            return None
+        ended = await self.watching.follow(client.session, self._connection.heard, cancels=True)
+        if not ended.is_error:
+            await client.session.validate_tool_result(self._tool, ended)
+        return wire_of(ended)
 
     async def _schema(self, client: Client) -> Mapping[str, Any]:
         cursor, names = None, list[str]()
@@ -106,45 +121,53 @@ class Conversation:
         listed = ", ".join(label(name) for name in names) or "none"
         raise Stop(f"There is no tool {self._tool!r} on {self._target.name}; it has: {listed}")
 
-    async def _rounds(self, client: Client, arguments: dict[str, JsonValue]) -> types.CallToolResult:
-        responses: types.InputResponses | None = None
-        state: str | None = None
-        for number in range(1, MAX_ROUNDS + 1):
-            result = await client.session.call_tool(
-                self._tool, arguments, input_responses=responses, request_state=state, allow_input_required=True
+    async def _called(self, client: Client, arguments: dict[str, JsonValue]) -> types.CallToolResult | CreateTaskResult:
+        self._scope = anyio.CancelScope()
+        with self._scope:
+            return await self._rounds(client, arguments)
+        raise self._stopped or Stop("The call was ended.", FAILED)
+
+    async def _rounds(self, client: Client, arguments: dict[str, JsonValue]) -> types.CallToolResult | CreateTaskResult:
+        async def send() -> types.CallToolResult | types.InputRequiredResult | types.Result:
+            return await client.session.call_tool(
+                self._tool,
+                arguments,
+                input_responses=self._responses,
+                request_state=self._state,
+                allow_input_required=True,
+                allow_claimed=True,
             )
+
+        while self._round <= MAX_ROUNDS:
+            result = await self._connection.act(send)
+            if isinstance(result, CreateTaskResult):
+                return result
             if not isinstance(result, types.InputRequiredResult):
+                result = cast("types.CallToolResult", result)
                 _check_kind(result.result_type)
                 return result
-            if number < MAX_ROUNDS:  # what cannot be sent any more is not asked
-                responses, state = await self._answers(number, result.input_requests or {}), result.request_state
+            if self._round < MAX_ROUNDS:  # what cannot be sent any more is not asked
+                self._responses, self._state = await self._answers(result.input_requests or {}), result.request_state
+            self._round += 1
         raise Stop(f"The call has not come to an end in {MAX_ROUNDS} rounds", FAILED)
 
-    async def _answers(self, number: int, requests: types.InputRequests) -> types.InputResponses | None:
-        raw = {key: _wire(request) for key, request in requests.items()}
-        questions = {
-            key: question_of(key, str(request["method"]), cast("dict[str, Any]", request.get("params") or {}))
-            for key, request in raw.items()
-        }
-        self._show(Asked(number, self._who, cast("dict[str, JsonValue]", raw)))
+    async def _answers(self, requests: types.InputRequests) -> dict[str, Any] | None:
+        answers = await self._replies.to({key: wire_of(request) for key, request in requests.items()})
         if not requests:
             await anyio.sleep(PAUSE)
             return None
-        answers = await self._respond(number, questions)
         return {key: types.ElicitResult.model_validate(response.wire()) for key, response in answers.items()}
 
-    async def _pushed(self, params: types.ElicitRequestParams) -> types.ElicitResult:
+    async def _pushed(self, context: object, params: types.ElicitRequestParams) -> types.ElicitResult:  # noqa: ARG002
         """Answer a question that an older server sends mid-call."""
         async with self._turn:
-            raw = _wire(params)
+            raw = wire_of(params)
             schema = cast("dict[str, Any]", raw.get("requestedSchema") or {})
             name = str(next(iter(schema.get("properties") or ("url",))))
             self._asked[name] += 1
             key = name if self._asked[name] == 1 else f"{name}-{self._asked[name]}"
-            number = self._asked.total()
-            self._show(Asked(number, self._who, {key: {"method": "elicitation/create", "params": raw}}))
             try:
-                answers = await self._respond(number, {key: question_of(key, "elicitation/create", raw)})
+                answers = await self._replies.to({key: {"method": "elicitation/create", "params": raw}})
             except Stop as stop:
                 self._stopped = stop
                 self._scope.cancel()
@@ -152,36 +175,8 @@ class Conversation:
                 raise
             return types.ElicitResult.model_validate(answers[key].wire())
 
-    async def _respond(self, number: int, questions: Mapping[str, Question]) -> dict[str, Response]:
-        """Answer the questions of a round, those of the command line first."""
-        given = {key: self._given.to(question) for key, question in questions.items()}
-        again = [key for key, response in given.items() if response is not None and key in self._tried]
-        missing = [question for key, question in questions.items() if given[key] is None or key in again]
-        if missing and self._person is None:
-            raise missing_answers(missing, again, self._given.unused)
-        answers: dict[str, Response] = {}
-        for key, question in questions.items():
-            response, beforehand = given[key], key not in again
-            self._show(Asking(question))
-            if response is None or not beforehand:
-                response, beforehand = await self._ask(question), False
-            self._show(Answered(number, question, response, beforehand))
-            self._tried.add(key)  # asked once more under the same key, it was not taken
-            answers[key] = response
-        return answers
-
-    async def _ask(self, question: Question) -> Response:
-        if not self._helped:
-            self._show(Noted(HELP))
-            self._helped = True
-        return await cast("Person", self._person).answer(question)
-
 
 def _check_kind(kind: str) -> None:
     """See that a result is of a kind that this client knows; the SDK lets any other pass for complete."""
     if kind != "complete":
         raise Stop(f"The server does not keep to the protocol: resultType is {label(kind)!r}", FAILED)
-
-
-def _wire(model: Any) -> dict[str, Any]:
-    return model.model_dump(by_alias=True, mode="json", exclude_none=True)

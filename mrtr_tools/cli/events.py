@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from mrtr_tools.cli.exits import Stop
 from mrtr_tools.cli.questions import Question, Response
 
-__all__ = ["Answered", "Asked", "Asking", "Ended", "Event", "Failed", "Noted", "Show"]
+__all__ = ["Answered", "Asked", "Asking", "Detached", "Ended", "Event", "Failed", "Noted", "Show", "TaskSeen"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,26 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
+class TaskSeen:
+    """How a task is: a `CreateTaskResult` or `DetailedTask`."""
+
+    task: Mapping[str, JsonValue]
+
+
+@dataclass(frozen=True, slots=True)
+class Detached:
+    """The call goes on as a task, and nobody here follows it.
+
+    Attributes:
+        task: its id, untrusted.
+        command: what to type to see how it is.
+    """
+
+    task: str
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
 class Ended:
     """The call is over, with this `CallToolResult`."""
 
@@ -66,5 +86,5 @@ class Noted:
     text: str
 
 
-Event = Asked | Asking | Answered | Ended | Failed | Noted
+Event = Asked | Asking | Answered | TaskSeen | Detached | Ended | Failed | Noted
 Show = Callable[[Event], None]

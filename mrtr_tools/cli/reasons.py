@@ -16,10 +16,22 @@ from mrtr_tools.cli.questions import Question, choices_of
 from mrtr_tools.cli.targets import Target
 from mrtr_tools.cli.terminal import label, paragraph
 
-__all__ = ["missing_answers", "reason_of"]
+__all__ = ["NoAnswer", "missing_answers", "reason_of"]
 
 MAX_CHOICES: Final = 20
 EXAMPLES: Final = {"boolean": ("yes", "or no"), "integer": ("...", "a whole number"), "number": ("...", "a number")}
+
+
+class NoAnswer(Exception):
+    """Something between here and a server has answered in its place.
+
+    Attributes:
+        status: the HTTP status.
+    """
+
+    def __init__(self, status: int) -> None:
+        super().__init__(f"HTTP {status} instead of an answer")
+        self.status = status
 
 
 def missing_answers(questions: Sequence[Question], refused: Sequence[str], unused: Sequence[str]) -> Stop:
@@ -65,7 +77,7 @@ def reason_of(error: BaseException, target: Target) -> Stop | None:
             return error
         case MCPError():
             return _protocol_error(error, target)
-        case httpx2.HTTPError():
+        case httpx2.HTTPError() | NoAnswer():
             return Stop(f"{target.url} cannot be reached: {error}. Is the server running?", FAILED)
         case ValidationError():
             deepest = max(error.errors(include_url=False, include_input=False), key=lambda each: len(each["loc"]))

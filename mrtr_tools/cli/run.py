@@ -13,16 +13,18 @@ import typer
 
 from mrtr_tools.cli.exits import FAILED, INTERRUPTED, Stop
 from mrtr_tools.cli.loading import load_toolbox
-from mrtr_tools.cli.logs import show_log
-from mrtr_tools.cli.workers import Terms, Worker, never
+from mrtr_tools.cli.rings import given_keys
+from mrtr_tools.cli.workers import Access, Kept, Terms, Worker
 from mrtr_tools.errors import DefinitionError
-from mrtr_tools.keys import VARIABLE, InvalidKey, Key, generate_key, keys_from_environment, keys_from_file, read_keys
+from mrtr_tools.keys import VARIABLE, InvalidKey, Key, generate_key, read_keys
 from mrtr_tools.lifetimes import is_lifetime
-from mrtr_tools.server import run_http, run_stdio
+from mrtr_tools.server import run_stdio
 from mrtr_tools.server.claiming import claims_at
-from mrtr_tools.server.run import is_loopback
+from mrtr_tools.server.load import MAX_CALLS
+from mrtr_tools.server.run import MAX_REQUEST, is_loopback
 from mrtr_tools.server.signing import TTL
 from mrtr_tools.server.stopping import GRACE
+from mrtr_tools.server.tasking import TASK_VARIABLE
 
 if TYPE_CHECKING:
     from mrtr_tools.server.claiming import Claims
@@ -53,11 +55,18 @@ def run(
         list[str] | None,
         typer.Option(metavar="NAME", help="With --http: a name by which other machines call this one. Repeatable."),
     ] = None,
+    allow_origin: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ORIGIN",
+            help="With --http: a web site whose pages may call, such as https://example.com. Repeatable.",
+        ),
+    ] = None,
     anonymous_ok: Annotated[
         bool,
         typer.Option(
             "--anonymous-ok",
-            help="With --http: let tools open pages, or be of single use, for callers nobody has identified.",
+            help="With --http: let tools open pages, be of single use or need tasks for callers nobody has identified.",
         ),
     ] = False,
     keys_file: Annotated[
@@ -66,6 +75,17 @@ def run(
     claims: Annotated[
         str | None,
         typer.Option(metavar="PATH|URL", help="Where tools of single use note that they ran: a file, or redis://..."),
+    ] = None,
+    tasks: Annotated[
+        str | None,
+        typer.Option(metavar="PATH|URL", help="Where calls are kept that go on as tasks: a file, or postgresql://..."),
+    ] = None,
+    task_keys_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            help=f"A file of keys that seal tasks; goes before {TASK_VARIABLE}.  [default: one beside a file of tasks]",
+        ),
     ] = None,
     ttl: Annotated[
         float, typer.Option(metavar="SECONDS", help="How long a person may take to answer; a tool may say otherwise.")
@@ -76,6 +96,21 @@ def run(
     audience: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Keeps the states of servers with one key apart.  [default: the toolbox]"),
+    ] = None,
+    max_request: Annotated[
+        int, typer.Option(metavar="BYTES", min=1, help="How long a message of a client may be.")
+    ] = MAX_REQUEST,
+    max_calls: Annotated[
+        int | None,
+        typer.Option(min=1, help=f"With --http: how many calls a process serves at a time.  [default: {MAX_CALLS}]"),
+    ] = None,
+    grace: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            min=0,
+            help=f"With --http: how long calls may take when the server is told to stop.  [default: {GRACE}]",
+        ),
     ] = None,
     workers: Annotated[
         int | None, typer.Option(min=1, help="With --http: how many processes serve; needs keys.  [default: this one]")
@@ -90,38 +125,45 @@ def run(
     Over stdio there is one client, which starts this command itself; over HTTP there may be many. States are
     signed with the keys of --keys-file or MRTR_TOOLS_KEYS; `mrtr-tools keygen` makes one.
     """
-    if not http and (host or port is not None or allow_host or anonymous_ok or workers or shed):
-        raise Stop("--host, --port, --allow-host, --anonymous-ok, --workers and --shed go with --http")
-    keys, kept, terms = _keys(keys_file), _claims(claims), _terms(audience, ttl, max_age)
+    only = (host, port, allow_host, allow_origin, anonymous_ok or None, max_calls, grace, workers, shed or None)
+    if not http and any(option is not None for option in only):
+        raise Stop(
+            "--host, --port, --allow-host, --allow-origin, --anonymous-ok, --max-calls, --grace, --workers and --shed "
+            "go with --http"
+        )
+    keys, where, terms = given_keys(keys_file), _claims(claims), _terms(audience, ttl, max_age)
+    kept: Kept = {"tasks": _place(tasks), "task_keys": given_keys(task_keys_file, TASK_VARIABLE)}
     if not http:
         toolbox = load_toolbox(target)
         hint = f"{toolbox.name} waits for an MCP client on stdin. To call a tool: mrtr-tools call {target} TOOL"
-        _run(partial(run_stdio, toolbox, keys=keys, claims=kept, **terms), hint if sys.stdin.isatty() else "")
+        if keys is None and toolbox.steps.as_tasks:
+            kept = _at_least_in_memory(kept)
+        serve = partial(run_stdio, toolbox, keys=keys, claims=where, **terms, **kept, max_request=max_request)
+        _run(serve, hint if sys.stdin.isatty() else "")
         return
     host, port = host or LOOPBACK, PORT if port is None else port
-    shown = f"http://{f'[{host}]' if ':' in host else host}:{port}/mcp" if port else ""
-    if workers is not None:
-        shared = _shared(keys)
-        _check_names(host, allow_host)
-        worker = Worker(target, shared, claims, allow_host, terms, anonymous_ok=anonymous_ok, sheds=shed)
-        _run(partial(_serve_workers, worker, host, port, workers), f"{workers} processes will be at {shown}")
-        return
+    shared = _shared(keys if keys is not None or workers is not None else _made_key(host))
+    _check_names(host, allow_host, allow_origin)
+    access: Access = {
+        "allowed_hosts": allow_host,
+        "allowed_origins": allow_origin,
+        "anonymous_ok": anonymous_ok,
+        "max_request": max_request,
+        "max_calls": MAX_CALLS if max_calls is None else max_calls,
+    }
     if keys is None:
-        keys = _made_key(host)
-        kept = kept or _in_memory()
-    _check_names(host, allow_host)
-    toolbox = load_toolbox(target)
-    show_log()
-    serve = partial(run_http, toolbox, host=host, port=port, allowed_hosts=allow_host, anonymous_ok=anonymous_ok)
-    told = f"{toolbox.name} will be at {shown}" if shown else ""
-    _run(partial(serve, keys=keys, claims=kept, **terms, shed_when=never if shed else None), told)
+        where, kept = where or _in_memory(), _at_least_in_memory(kept)
+    worker = Worker(target, shared, where if workers is None else claims, terms, access, kept, sheds=shed)
+    who = "this process" if workers is None else f"{workers} processes"
+    shown = f"{who} will be at http://{f'[{host}]' if ':' in host else host}:{port}/mcp" if port else ""
+    _run(partial(_serve_http, worker, host, port, workers, GRACE if grace is None else grace), shown)
 
 
-def _serve_workers(worker: Worker, host: str, port: int, workers: int) -> None:
-    worker()  # what is wrong with it is told here, and once
+def _serve_http(worker: Worker, host: str, port: int, workers: int | None, grace: float) -> None:
+    app = worker()  # what is wrong with it is told here, and once
     from mrtr_tools.server.web import serve
 
-    serve(worker, host=host, port=port, grace=GRACE, workers=workers)
+    serve(app if workers is None else worker, host=host, port=port, grace=grace, workers=workers)
 
 
 def _shared(keys: Keys | None) -> tuple[Key, ...]:
@@ -140,13 +182,19 @@ def _run(serve: Callable[[], None], ready: str) -> None:
     except KeyboardInterrupt:
         raise Stop("", INTERRUPTED) from None
     except DefinitionError as error:
-        raise Stop(f"{error} (on the command line: --anonymous-ok, --claims)") from None
+        raise Stop(f"{error} (on the command line: --anonymous-ok, --claims, --tasks)") from None
+    except InvalidKey as error:
+        raise Stop(f"{error} (on the command line: --keys-file, --task-keys-file)") from None
+    except ImportError as error:
+        raise Stop(str(error), FAILED) from None
     except SystemExit as exit_:  # uvicorn has logged why
         if exit_.code:
             raise Stop("Could not serve there; the reason is above", FAILED) from None
 
 
-def _check_names(host: str, allow_host: list[str] | None) -> None:
+def _check_names(host: str, allow_host: list[str] | None, allow_origin: list[str] | None) -> None:
+    if "null" in (allow_origin or ()):
+        raise Stop('--allow-origin null: every page in a sandbox says it is "null", so that lets in anybody')
     if not allow_host and not is_loopback(host):
         raise Stop(
             f"Serving on {host} lets other machines in: say by which name they call this one, "
@@ -158,6 +206,21 @@ def _in_memory() -> Claims:
     from mrtr_tools.single_use import MemoryClaims
 
     return MemoryClaims()
+
+
+def _at_least_in_memory(kept: Kept) -> Kept:
+    """Where no key outlives the process, tasks need not either."""
+    if kept["tasks"] is not None:
+        return kept
+    from mrtr_tools.tasks import MemoryEngine
+
+    return {"tasks": MemoryEngine(), "task_keys": None}
+
+
+def _place(tasks: str | None) -> str | None:
+    if tasks is not None and "://" not in tasks and not Path(tasks).absolute().parent.is_dir():
+        raise Stop(f"--tasks {tasks}: there is no such folder")
+    return tasks
 
 
 def _claims(given: str | None) -> Claims | None:
@@ -177,16 +240,6 @@ def _terms(audience: str | None, ttl: float, max_age: float | None) -> Terms:
     if audience is not None and not (audience.strip() and audience.isprintable()):
         raise Stop("--audience names the server: the same text, in one line, on all of its machines")
     return {"audience": audience, "ttl": ttl, "max_age": max_age}
-
-
-def _keys(file: Path | None) -> Keys | None:
-    try:
-        inherited = keys_from_environment()  # also when it is not used: no step should see it
-        return inherited if file is None else keys_from_file(file)
-    except InvalidKey as error:
-        raise Stop(str(error)) from None
-    except OSError as error:
-        raise Stop(f"{file} cannot be read: {error.strerror}") from None
 
 
 def _made_key(host: str) -> Keys:

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from pydantic import JsonValue
 from rich.console import Console
+from rich.control import Control
+from rich.segment import ControlType
 from rich.text import Text
 
-from mrtr_tools.cli.events import Answered, Asked, Asking, Ended, Event, Failed, Noted
-from mrtr_tools.cli.exits import INTERRUPTED, Stop
-from mrtr_tools.cli.questions import Question
+from mrtr_tools.cli.events import Answered, Asked, Asking, Detached, Ended, Event, Failed, Noted, TaskSeen
+from mrtr_tools.cli.exits import INTERRUPTED
 from mrtr_tools.templates import shown
 
 __all__ = ["Terminal", "escaped", "label", "paragraph"]
@@ -29,6 +30,13 @@ MAX_LINES: Final = 100
 MIN_WIDTH: Final = 20
 UNWRAPPED: Final = 1_000_000
 TAB: Final = 4
+_STATUS: Final = {
+    "working": "is at work",
+    "input_required": "asks something",
+    "completed": "is done",
+    "failed": "has failed",
+    "cancelled": "was cancelled",
+}
 _COMMANDS: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\U000e0000-\U000e0fff]"
 )
@@ -45,22 +53,24 @@ class Terminal:
         self._console = Console(stderr=True, highlight=False, markup=False, emoji=False)
         self._target = target
         self._begun = False
+        self._passing = False
+        self._shown: Mapping[type[Event], Callable[[Any], None]] = {
+            Asked: self._asked,
+            Asking: self._asking,
+            Answered: self._answered,
+            TaskSeen: self._seen,
+            Detached: self._detached,
+            Ended: self._ended,
+            Failed: self._failed,
+            Noted: self._noted,
+        }
 
     def show(self, event: Event) -> None:
         """Print an event."""
-        match event:
-            case Asked():
-                self._asked(event)
-            case Asking(question):
-                self._asking(question)
-            case Answered():
-                self._answered(event)
-            case Ended(result):
-                self._ended(result)
-            case Failed(stop):
-                self._failed(stop)
-            case Noted(text):
-                self._line(text, "dim")
+        if self._passing and not isinstance(event, TaskSeen):
+            self._passing = False
+            self._console.print()
+        self._shown[type(event)](event)
 
     def _asked(self, event: Asked) -> None:
         self._begun = True
@@ -70,7 +80,8 @@ class Terminal:
         self._line()
         self._line(f"Round {event.round}: {asker} {told}", "bold")
 
-    def _asking(self, question: Question) -> None:
+    def _asking(self, event: Asking) -> None:
+        question = event.question
         if question.url is None:
             self._said(question.message)
         else:
@@ -88,7 +99,26 @@ class Terminal:
         told = told or {"accept": "accepted", "decline": "declined", "cancel": "cancelled"}[event.response.action]
         self._line(f"> {told}" + ("  (--answer)" if event.beforehand else ""), "green")
 
-    def _ended(self, result: Mapping[str, JsonValue]) -> None:
+    def _seen(self, event: TaskSeen) -> None:
+        """How a task is; on a terminal the next time in the same place."""
+        self._begun, task = True, event.task
+        message = f": {task['statusMessage']}" if task.get("statusMessage") else ""
+        told = Text(shown(f"Task {task['taskId']} {_STATUS.get(str(task['status']), 'is there')}{message}", MAX_LINE))
+        told.stylize("cyan")
+        if not self._console.is_terminal:
+            self._console.print(told, soft_wrap=True)
+            return
+        told.truncate(self._console.width - 1, overflow="ellipsis")
+        self._console.control(Control((ControlType.CARRIAGE_RETURN,), (ControlType.ERASE_IN_LINE, 2)))
+        self._console.print(told, end="", soft_wrap=True)
+        self._passing = True
+
+    def _detached(self, event: Detached) -> None:
+        self._line(f"The task goes on by itself. To see how it is: {event.command}", "dim")
+        print(shown(event.task, MAX_LINE), flush=True)
+
+    def _ended(self, event: Ended) -> None:
+        result = event.result
         if self._begun:
             self._line()
         text = "\n".join(_blocks(result)) or _pretty(result.get("structuredContent"))
@@ -97,7 +127,8 @@ class Terminal:
         else:
             print(escaped(text), flush=True)
 
-    def _failed(self, stop: Stop) -> None:
+    def _failed(self, event: Failed) -> None:
+        stop = event.stop
         if self._begun:
             self._line()
         if stop.code == INTERRUPTED:
@@ -107,6 +138,9 @@ class Terminal:
         self._line(f"Error{code}: {stop}", "red")
         if stop.details.get("data"):
             self._said(_pretty(stop.details["data"]))
+
+    def _noted(self, event: Noted) -> None:
+        self._line(event.text, "dim")
 
     def _line(self, text: str = "", style: str = "") -> None:
         self._console.print(Text(escaped(text), style), soft_wrap=True)  # a server's words may be among ours

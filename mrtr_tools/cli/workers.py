@@ -15,9 +15,11 @@ from mrtr_tools.keys import Key
 from mrtr_tools.server import http_app
 
 if TYPE_CHECKING:
+    from mrtr_tools.server.claiming import Claims
     from mrtr_tools.server.http import HttpEndpoint
+    from mrtr_tools.server.tasking import Tasks
 
-__all__ = ["Terms", "Worker", "never"]
+__all__ = ["Access", "Kept", "Terms", "Worker"]
 
 
 class Terms(TypedDict):
@@ -28,40 +30,58 @@ class Terms(TypedDict):
     max_age: float | None
 
 
+class Access(TypedDict):
+    """Who is served over HTTP, and how much at a time, as `http_app` takes it."""
+
+    allowed_hosts: list[str] | None
+    allowed_origins: list[str] | None
+    anonymous_ok: bool
+    max_request: int
+    max_calls: int
+
+
+class Kept(TypedDict):
+    """Where tasks are kept, and what seals them, as `http_app` takes it; an engine of this process stays in it."""
+
+    tasks: Tasks | None
+    task_keys: tuple[Key, ...] | None
+
+
 @dataclass(frozen=True)
 class Worker:
-    """Makes the application of one process, to which it goes through a pipe: keys are in no environment.
+    """Makes the application of one process. To another it goes through a pipe: keys are in no environment.
 
     Attributes:
         target: the file, and which of its toolboxes.
         keys: sign states.
-        claims: see `http_app`, as is what follows.
-        allowed_hosts: see there.
-        anonymous_ok: see there.
-        terms: how states are bound and how long they live, see `Terms`.
+        claims: see `http_app`.
+        terms: how states are bound and how long they live.
+        access: who is served, and how much at a time.
+        kept: where tasks are kept.
         sheds: whether calls go on elsewhere when the process is told to stop.
     """
 
     target: str
     keys: tuple[Key, ...] = field(repr=False)
-    claims: str | None
-    allowed_hosts: list[str] | None
+    claims: Claims | None
     terms: Terms
-    anonymous_ok: bool = False
+    access: Access
+    kept: Kept = field(repr=False)
     sheds: bool = False
 
     def __call__(self) -> HttpEndpoint:
         """The application, made in the process that serves it."""
         end_with_parent()
-        show_log()
+        toolbox = load_toolbox(self.target)
+        show_log()  # unless the file has said where logs go
         return http_app(
-            load_toolbox(self.target),
+            toolbox,
             keys=self.keys,
-            **self.terms,
             claims=self.claims,
-            allowed_hosts=self.allowed_hosts,
-            anonymous_ok=self.anonymous_ok,
-            shed_when=never if self.sheds else None,
+            **self.terms,
+            **self.access,
+            **self.kept,
+            shed_when=_never if self.sheds else None,
         )
 
 
@@ -77,6 +97,6 @@ def end_with_parent() -> None:
         threading.Thread(target=watch, daemon=True).start()
 
 
-def never() -> bool:
+def _never() -> bool:
     """When a server sheds that does so only while it stops."""
     return False

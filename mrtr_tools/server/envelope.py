@@ -37,6 +37,7 @@ __all__ = [
     "INVALID_PARAMS",
     "INVALID_REQUEST",
     "METHOD_NOT_FOUND",
+    "NAMED_BY",
     "NO_MESSAGE",
     "SERVER_INFO",
     "VERSION",
@@ -90,6 +91,11 @@ CALLED_BY: Final[Mapping[str, str]] = MappingProxyType(
     {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 )
 """The methods that can ask, and the parameter that says what is called."""
+
+NAMED_BY: Final[Mapping[str, str]] = MappingProxyType(
+    {**CALLED_BY, "tasks/get": "taskId", "tasks/update": "taskId", "tasks/cancel": "taskId"}
+)
+"""The methods whose target stands in the `Mcp-Name` header too, and the parameter that it is."""
 
 NO_MESSAGE: Final = "Body must be a single JSON-RPC request or notification object"
 """What is told of a message that is none."""

@@ -15,9 +15,19 @@ from typing import Final, NamedTuple, cast
 from pydantic import JsonValue
 
 from mrtr_tools.arguments import MIRRORED, TOKEN
-from mrtr_tools.server.envelope import CALLED_BY, HEADER_MISMATCH, PROTOCOL_VERSION, Rejected, Request
+from mrtr_tools.server.envelope import HEADER_MISMATCH, NAMED_BY, PROTOCOL_VERSION, Rejected, Request
 
-__all__ = ["METHOD_HEADER", "NAME_HEADER", "VERSION_HEADER", "Headers", "ParamHeaders", "check_routing"]
+__all__ = [
+    "METHOD_HEADER",
+    "NAME_HEADER",
+    "PARAM_PREFIX",
+    "VERSION_HEADER",
+    "Headers",
+    "ParamHeaders",
+    "check_name",
+    "check_routing",
+    "check_sent",
+]
 
 Headers = Mapping[bytes, bytes]
 """The headers of a request by their names in lower case, each once, without white space around their values."""
@@ -54,9 +64,41 @@ def check_routing(request: Request, meta: Mapping[str, JsonValue], headers: Head
     sent = headers.get(METHOD_HEADER)
     if sent is None or sent.decode("latin-1") != request.method:
         raise _mismatch("mcp-method header does not match the request body's method")
-    named = CALLED_BY.get(request.method)
-    target = None if named is None else (request.params or {}).get(named)
-    if target is not None and _decoded(_text(headers, NAME_HEADER)) != target:
+    check_name(request.method, request.params or {}, _text(headers, NAME_HEADER))
+
+
+def check_sent(request: Request, target: str, headers: Headers) -> None:
+    """Compare what there is of the headers of a request that needs none.
+
+    Args:
+        request: what came.
+        target: what `Mcp-Name` stands for.
+        headers: those of HTTP.
+
+    Raises:
+        Rejected: one says otherwise (-32020).
+    """
+    method, name = _text(headers, METHOD_HEADER), _text(headers, NAME_HEADER)
+    if method is not None and method != request.method:
+        raise _mismatch("mcp-method header does not match the request body's method")
+    if name is not None and _decoded(name) != target:
+        raise _mismatch("mcp-name header does not match what the request body names")
+
+
+def check_name(method: str, params: Mapping[str, object], sent: str | None) -> None:
+    """Compare the `Mcp-Name` header with what a request is about.
+
+    Args:
+        method: of the request.
+        params: its parameters.
+        sent: the header; None when there is none.
+
+    Raises:
+        Rejected: it is missing, or says otherwise (-32020).
+    """
+    named = NAMED_BY.get(method)
+    target = None if named is None else params.get(named)
+    if target is not None and _decoded(sent) != target:
         raise _mismatch(f"mcp-name header does not match the request body's {named!r} parameter")
 
 

@@ -14,12 +14,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from mrtr_tools.errors import RequestError
+from mrtr_tools.keys import InvalidKey
 from mrtr_tools.server.envelope import (
     INTERNAL_ERROR,
     INVALID_REQUEST,
@@ -37,12 +38,13 @@ from mrtr_tools.server.gate import JSON, Gate, Message, Receive, Refused, Respon
 from mrtr_tools.server.handover import SdkApp, replayed
 from mrtr_tools.server.headers import VERSION_HEADER, Headers
 from mrtr_tools.server.lean import LeanServer, nobody
-from mrtr_tools.server.load import Load
+from mrtr_tools.server.service import Service
 from mrtr_tools.server.stopping import before_the_end
 from mrtr_tools.server.waiting import Gone, Started, unless_gone
 
 if TYPE_CHECKING:
     from mrtr_tools.server.principals import Principal
+    from mrtr_tools.server.proposed_tasks import ProposedTasks
 
 __all__ = ["BODY_SECONDS", "HttpEndpoint"]
 
@@ -53,6 +55,8 @@ BODY_SECONDS: Final = 10
 OLDER: Final = frozenset({None, b"2024-11-05", b"2025-03-26", b"2025-06-18", b"2025-11-25"})
 """What the version header says, if anything, in revisions that begin with `initialize`."""
 SESSION_HEADER: Final = b"mcp-session-id"
+UNSAID: Final = frozenset({None, b"DRAFT-2026-v1"})
+"""What it says where the proposal of tasks may be spoken."""
 
 BOTH: Final = b"application/json, text/event-stream"
 TAKE_JSON: Final = {b"*/*", b"application/*", JSON}
@@ -77,8 +81,8 @@ class HttpEndpoint:
         sdk: serves the rest. It has to be for the same toolbox and the same keys: a call may go on at the other one.
         principal: what of an access token says who is calling. Given, there has to be one: a middleware of the SDK
             around this application puts it into the scope.
-        load: what is under way; it begins nothing new once the process is told to stop.
-        finish: waits at the end for what must not be left half done.
+        service: what is served; it begins nothing new once the process is told to stop.
+        proposed: serves what it takes of requests without a session and a version.
         body_seconds: how long the body of a request may take to come.
     """
 
@@ -89,16 +93,16 @@ class HttpEndpoint:
         sdk: SdkApp,
         *,
         principal: Principal | None = None,
-        load: Load | None = None,
-        finish: Callable[[], Awaitable[None]] | None = None,
+        service: Service | None = None,
+        proposed: ProposedTasks | None = None,
         body_seconds: float = BODY_SECONDS,
     ) -> None:
         self._gate = gate
         self._lean = lean
         self._sdk = sdk
         self._principal: Principal | None = principal
-        self._load = load
-        self._finish = finish
+        self._service = service
+        self._proposed = proposed
         self._body_seconds = body_seconds
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -126,19 +130,21 @@ class HttpEndpoint:
         It is done when the process is told to stop, where this is the server's own application; where it is mounted in
         another one, that has to do it.
         """
-        if self._load is not None:
-            self._load.stop()
+        if self._service is not None:
+            self._service.stop()
 
     @asynccontextmanager
     async def lifespan(self, _: object = None) -> AsyncGenerator[None]:
         """What is open while it serves; for an application that it is mounted in: ``lifespan=inner.lifespan``."""
+        if self._service is not None:
+            await self._service.begin()
         if self._lean is None:
             await self._sdk.start()
         try:
             yield
         finally:
-            if self._finish is not None:
-                await self._finish()
+            if self._service is not None:
+                await self._service.end()
             await self._sdk.stop()
 
     async def _live(self, scope: Message, receive: Receive, send: Send) -> None:
@@ -146,10 +152,18 @@ class HttpEndpoint:
             await send({"type": "websocket.close"})
             return
         await receive()
-        async with self.lifespan():
-            with before_the_end(self.drain):
-                await send({"type": "lifespan.startup.complete"})
-                await receive()
+        begun = False
+        try:
+            async with self.lifespan():
+                with before_the_end(self.drain):
+                    begun = True
+                    await send({"type": "lifespan.startup.complete"})
+                    await receive()
+        except InvalidKey as error:
+            if begun:
+                raise
+            await send({"type": "lifespan.startup.failed", "message": str(error)})
+            return
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _respond(self, scope: Message, receive: Receive, send: Send) -> Response | None:
@@ -171,24 +185,27 @@ class HttpEndpoint:
             return NOT_ACCEPTABLE
         body = await self._body(receive)
         if scope["method"] == "POST":
-            message = read_json(body)
-            if older or self._lean is None:
-                _check_id(message)
-            else:
-                begun = self._begun(self._lean, message, headers, principal)
-                if isinstance(begun, Response):
-                    return begun
-                if begun is not None:
-                    return _json(begun.result[0] if begun.result is not None else await unless_gone(begun, receive))
+            begun = self._begun(read_json(body), headers, principal, older=older)
+            if isinstance(begun, Response):
+                return begun
+            if begun is not None:
+                return _json(begun.result[0] if begun.result is not None else await unless_gone(begun, receive))
         # What was looked at is what is served.
         await self._sdk({**scope, "headers": [*headers.items()]}, replayed(bytes(body), receive), send)
         return None
 
-    @staticmethod
     def _begun(
-        lean: LeanServer, message: object, headers: Headers, principal: Caller
+        self, message: object, headers: Headers, principal: Caller, *, older: bool
     ) -> Started[Answer] | Response | None:
-        """The answer to a message of 2026-07-28, on its way or there; None when it is not for `lean`."""
+        """The answer to a message, on its way or there; None when it is for the SDK."""
+        if self._proposed is not None and headers.get(VERSION_HEADER) in UNSAID and SESSION_HEADER not in headers:
+            proposed = self._proposed.request_in(message)
+            if proposed is not None:
+                return Started(self._proposed.answer(proposed, headers, principal))
+        lean = self._lean
+        if older or lean is None:
+            _check_id(message)
+            return None
         request = read_request(message)
         if request is None:
             check_version(headers[VERSION_HEADER].decode("latin-1"))
@@ -219,7 +236,7 @@ class HttpEndpoint:
 
     def _last(self, scope: Message) -> list[tuple[bytes, bytes]]:
         """Says that a connection ends with this answer, where no other request will be served."""
-        stops = self._load is not None and self._load.is_stopping and scope.get("http_version", "1.1") < "2"
+        stops = self._service is not None and self._service.load.is_stopping and scope.get("http_version", "1.1") < "2"
         return [(b"connection", b"close")] if stops else []
 
     def _principal_of(self, scope: Message) -> Caller:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import JsonValue
 from pydantic_core import to_json
@@ -38,9 +38,14 @@ from mrtr_tools.server.envelope import (
 from mrtr_tools.server.headers import Headers, ParamHeaders, check_routing
 from mrtr_tools.server.listing import LISTS, can_log, kinds
 from mrtr_tools.server.service import Service
-from mrtr_tools.server.shapes import METHODS, fits
+from mrtr_tools.server.shapes import METHODS, TASK_METHODS, fits
+from mrtr_tools.server.tasks import answer as answer_for_task, with_extension
 from mrtr_tools.server.wire import NOT_CACHED, encoded, not_shown, unchecked_result
 from mrtr_tools.tools import Toolbox
+
+if TYPE_CHECKING:
+    from mrtr_tools.server.proposed_tasks import ProposedTasks
+    from mrtr_tools.tasks.service import TaskService
 
 __all__ = ["LeanServer", "nobody"]
 
@@ -61,6 +66,7 @@ class LeanServer:
         identity: how the server names itself, an `Implementation` object; by default as the toolbox does.
         alone: whether there is nothing else on the server. If there is, it is for others to say what, and `serves` is
             true of calls to what is in the toolbox only.
+        proposed: answers what it `takes`, in place of this.
     """
 
     def __init__(
@@ -69,14 +75,21 @@ class LeanServer:
         *,
         identity: Mapping[str, JsonValue] | None = None,
         alone: bool = True,
+        proposed: ProposedTasks | None = None,
     ) -> None:
         self._service = service
+        self._proposed = proposed
         self._toolbox = toolbox = service.toolbox
         self._alone = alone
         self._meta: Json = {SERVER_INFO: dict(_identity(toolbox) if identity is None else identity)}
-        self._served = _methods(toolbox)
+        self._served = _methods(service)
         self._told: dict[tuple[str, bool], tuple[int, bytes]] = {}
         self._param_headers: dict[str, ParamHeaders] = {}
+
+    @property
+    def service(self) -> Service:
+        """What is served."""
+        return self._service
 
     def serves(self, request: Request) -> bool:
         """Whether `answer` has the answer to a request."""
@@ -104,6 +117,8 @@ class LeanServer:
             channel: the way back while it is served, for progress and log messages.
             principal: says who is calling. It is asked when that matters, and what it raises refuses the call.
         """
+        if self._proposed is not None and self._proposed.takes(request):
+            return await self._proposed.answer(request, headers or {}, principal)
         try:
             meta = check_meta(request)
             if headers is not None:
@@ -112,6 +127,8 @@ class LeanServer:
             params = self._checked(request)
             if request.method in CALLED_BY:
                 return Answer(200, await self._called(request, params, headers, channel, principal))
+            if request.method in TASK_METHODS:
+                return Answer(200, await self._task(request, params, principal))
             return Answer(200, self._tell(request, params))
         except RequestError as error:
             return failed(request.id, error)
@@ -130,7 +147,7 @@ class LeanServer:
             params = self._checked(request)
             if request.method in CALLED_BY:
                 return self._first_questions(request, params)
-            return Answer(200, self._tell(request, params))
+            return None if request.method in TASK_METHODS else Answer(200, self._tell(request, params))
         except Exception:  # noqa: BLE001 - whatever it is, it will be there again
             return None
 
@@ -139,9 +156,11 @@ class LeanServer:
         if method in METHODS and not fits(method, params):
             raise Rejected(INVALID_PARAMS, "Invalid request parameters", "")
         if method not in self._served:
-            self._served = _methods(self._toolbox)  # something may have been added meanwhile
+            self._served = _methods(self._service)  # something may have been added meanwhile
             if method not in self._served:
                 raise Rejected(METHOD_NOT_FOUND, "Method not found", method)
+        if method in TASK_METHODS and not fits(method, params):
+            raise Rejected(INVALID_PARAMS, "Invalid request parameters", "")
         return params
 
     # Calls
@@ -169,6 +188,11 @@ class LeanServer:
             return self._written(request, call, carrier, reply)
         except ValueError:
             return self._written(request, call, carrier, not_shown(carrier))
+
+    async def _task(self, request: Request, params: Mapping[str, Any], principal: Callable[[], str | None]) -> bytes:
+        tasks = cast("TaskService", self._service.tasks)
+        result = await answer_for_task(tasks, request.method, params, client_of(params["_meta"]), principal())
+        return encoded({"jsonrpc": "2.0", "id": request.id, "result": {**result, "_meta": self._meta}})
 
     def _first_questions(self, request: Request, params: Mapping[str, JsonValue]) -> Answer | None:
         call = self._call_of(request, params, None, None)
@@ -225,13 +249,13 @@ class LeanServer:
         told: Json = {"supportedVersions": [VERSION], "capabilities": capabilities}
         if self._toolbox.instructions is not None:
             told["instructions"] = self._toolbox.instructions
-        return told
+        return told if self._service.tasks is None else with_extension(told)
 
 
-def _methods(toolbox: Toolbox) -> frozenset[str]:
+def _methods(service: Service) -> frozenset[str]:
     """The methods that there is something behind."""
-    served = ("server", *kinds(toolbox))
-    return frozenset(method for method in METHODS if method.partition("/")[0] in served)
+    served = ["server", *kinds(service.toolbox), *([] if service.tasks is None else ["tasks"])]
+    return frozenset(method for method in (*METHODS, *TASK_METHODS) if method.partition("/")[0] in served)
 
 
 def _identity(toolbox: Toolbox) -> Json:

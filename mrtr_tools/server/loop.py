@@ -60,7 +60,11 @@ def serve_modern(lean: LeanServer, pipes: Pipes, limit: int, read: bytes = b"") 
     gc.freeze()
 
     async def serve() -> None:
-        await StdioLoop(lean, pipes, limit).serve(read)
+        await lean.service.begin()
+        try:
+            await StdioLoop(lean, pipes, limit).serve(read)
+        finally:
+            await lean.service.end()
 
     asyncio.run(serve())
 

@@ -20,10 +20,12 @@ from mrtr_tools.server.lines import CHUNK
 from mrtr_tools.server.load import MAX_CALLS, MAX_CALLS_EACH, Load
 from mrtr_tools.server.opening import read_opening
 from mrtr_tools.server.pipes import Pipes, claimed, write_all
+from mrtr_tools.server.proposed_tasks import ProposedTasks, serving_proposed_tasks
 from mrtr_tools.server.service import ANYBODY, Service, check_principal
 from mrtr_tools.server.signing import TTL, Keys, KeysFile, starting_signer
 from mrtr_tools.server.stdio import hand_over
 from mrtr_tools.server.stopping import GRACE
+from mrtr_tools.server.tasking import Tasks, starting_tasks
 from mrtr_tools.tools import Toolbox
 
 if TYPE_CHECKING:
@@ -50,6 +52,10 @@ def run_stdio(
     ttl: float = TTL,
     max_age: float | None = None,
     claims: Claims | None = None,
+    tasks: Tasks | None = None,
+    task_keys: Keys | None = None,
+    task_keys_file: KeysFile | None = None,
+    sep_2322_tasks: bool = False,
     max_request: int = MAX_REQUEST,
     lean: bool = True,
 ) -> None:
@@ -66,6 +72,11 @@ def run_stdio(
         max_age: seconds that a call may take in all; by default a day, or the `ttl` that counts when that is longer.
         claims: where it is kept that a step with ``single_use=True`` ran, see `http_app`; by default in memory where
             the key ends with this process.
+        tasks: where calls are kept that go on as tasks, see `http_app`.
+        task_keys: see there.
+        task_keys_file: see there.
+        sep_2322_tasks: see there. A client that begins with `initialize`, or with ``lean=False`` with any other request
+            of a released revision, is one of that for good.
         max_request: bytes that one line may have. A longer one is answered with an error.
         lean: serve clients of 2026-07-28 without the MCP SDK, which is imported for older ones then; or not.
 
@@ -80,37 +91,42 @@ def run_stdio(
         toolbox, keys, keys_file=keys_file, audience=audience, ttl=ttl, max_age=max_age, make_key=True
     )
     ledger = starting_ledger(toolbox, signer, claims, ends_with_process=ends_with_process)
-    service = Service(toolbox, signer, ledger, anonymous_ok=True)
+    kept = starting_tasks(toolbox, signer, ledger, tasks, task_keys=task_keys, task_keys_file=task_keys_file)
+    service = Service(toolbox, signer, ledger, anonymous_ok=True, tasks=kept)
+    proposed = serving_proposed_tasks(service, wanted=sep_2322_tasks)
     gc.freeze()  # what is there by now stays, and need not be looked at again and again
     try:
         with suppress(KeyboardInterrupt), claimed() as pipes:  # a person at a terminal stops it so
-            if lean:
-                _serve_stdio(service, pipes, max_request)
+            if lean or proposed is not None:
+                _serve_stdio(service, pipes, max_request, proposed, lean=lean)
             else:
                 hand_over(service, pipes, max_request)
     finally:
         gc.unfreeze()
 
 
-def _serve_stdio(service: Service, pipes: Pipes, limit: int) -> None:
+def _serve_stdio(service: Service, pipes: Pipes, limit: int, proposed: ProposedTasks | None, *, lean: bool) -> None:
     """Serve a client by what it begins with, and import no more than that takes."""
-    lean = LeanServer(service)
+    server = LeanServer(service, proposed=proposed)
     write = partial(write_all, pipes.output)
     try:
         opening = read_opening(partial(os.read, pipes.input, CHUNK), write, limit)
-        answer = lean.at_once(opening.request) if opening is not None and opening.is_modern else None
+        is_ours = opening is not None and (
+            (opening.is_modern and lean) or (proposed is not None and proposed.takes(opening.request))
+        )
+        answer = server.at_once(opening.request) if opening is not None and is_ours else None
         if answer is not None:
             write(answer.body + b"\n")
     except OSError:  # the client has gone
         return
     if opening is None:
         return
-    if not opening.is_modern:
+    if not is_ours:
         hand_over(service, pipes, limit, opening.read)
         return
     from mrtr_tools.server.loop import serve_modern
 
-    serve_modern(lean, pipes, limit, opening.read if answer is None else opening.before + opening.behind)
+    serve_modern(server, pipes, limit, opening.read if answer is None else opening.before + opening.behind)
 
 
 def run_http(
@@ -124,6 +140,10 @@ def run_http(
     ttl: float = TTL,
     max_age: float | None = None,
     claims: Claims | None = None,
+    tasks: Tasks | None = None,
+    task_keys: Keys | None = None,
+    task_keys_file: KeysFile | None = None,
+    sep_2322_tasks: bool = False,
     allowed_hosts: Sequence[str] | None = None,
     allowed_origins: Sequence[str] | None = None,
     max_request: int = MAX_REQUEST,
@@ -146,6 +166,10 @@ def run_http(
         ttl: see there.
         max_age: see there.
         claims: see there.
+        tasks: see there.
+        task_keys: see there.
+        task_keys_file: see there.
+        sep_2322_tasks: see there.
         allowed_hosts: see there; must be given unless `host` is this machine alone.
         allowed_origins: see there.
         max_request: see there.
@@ -176,6 +200,10 @@ def run_http(
         ttl=ttl,
         max_age=max_age,
         claims=claims,
+        tasks=tasks,
+        task_keys=task_keys,
+        task_keys_file=task_keys_file,
+        sep_2322_tasks=sep_2322_tasks,
         allowed_hosts=allowed_hosts,
         allowed_origins=allowed_origins,
         max_request=max_request,
@@ -199,6 +227,10 @@ def http_app(
     ttl: float = TTL,
     max_age: float | None = None,
     claims: Claims | None = None,
+    tasks: Tasks | None = None,
+    task_keys: Keys | None = None,
+    task_keys_file: KeysFile | None = None,
+    sep_2322_tasks: bool = False,
     allowed_hosts: Sequence[str] | None = None,
     allowed_origins: Sequence[str] | None = None,
     max_request: int = MAX_REQUEST,
@@ -231,6 +263,16 @@ def http_app(
         max_age: seconds that a call may take in all; by default a day, or the `ttl` that counts when that is longer.
         claims: where it is kept that a step with ``single_use=True`` ran, for all processes of the server to see: a
             file (SQLite) on one machine, ``redis://...`` for several, or a `ClaimStore`.
+        tasks: where calls are kept that go on as durable tasks: a file (SQLite) on one machine, ``postgresql://...``
+            for several, or an `Engine`. Any process of the server shows, answers and runs any of them, and one that
+            was told to stop or has died leaves them to others. Without it what may be a task goes on without.
+        task_keys: seal the tasks, the current one first; they have to last as long as those. By default
+            `MRTR_TOOLS_TASK_KEYS`; for a file, else one beside it, ``<file>.keys``, that is made where there is none.
+        task_keys_file: a file of keys in place of `task_keys`.
+        sep_2322_tasks: serve the tasks of SEP-2322 as it proposed them, too: `tasks/result`, `tasks/input_response` and
+            a `task` parameter, in requests without the envelope that 2026-07-28 wants. That was superseded by the
+            extension ``io.modelcontextprotocol/tasks``, which is served in any case, and is the only one advertised.
+            See `mrtr_tools.server.proposed_tasks`.
         allowed_hosts: the values of the `Host` header to serve, such as ``mcp.example.com``, with ``:*`` for any port;
             by default those of this machine.
         allowed_origins: the values of the `Origin` header to serve, such as ``https://example.com``; by default those
@@ -252,7 +294,7 @@ def http_app(
 
     Raises:
         DefinitionError: a step opens a page or is of single use, and neither `anonymous_ok` nor `principal` is given;
-            or one is of single use, and there are no `claims`.
+            one is of single use, and there are no `claims`; or there are no tasks for `sep_2322_tasks`.
         InvalidKey: there are no keys, one cannot be used, or they are given in two ways.
         OSError: `keys_file` cannot be read.
         TypeError: one text was given in place of a list, or `anonymous_ok` is neither True nor False.
@@ -271,7 +313,9 @@ def http_app(
     signer = starting_signer(toolbox, keys, keys_file=keys_file, audience=audience, ttl=ttl, max_age=max_age)
     ledger = starting_ledger(toolbox, signer, claims)
     load = Load(max_calls=max_calls, max_calls_each=max_calls_each, shed_when=shed_when)
-    service = Service(toolbox, signer, ledger, load, anonymous_ok)
+    kept = starting_tasks(toolbox, signer, ledger, tasks, task_keys=task_keys, task_keys_file=task_keys_file)
+    service = Service(toolbox, signer, ledger, load, anonymous_ok, kept)
+    proposed = serving_proposed_tasks(service, wanted=sep_2322_tasks)
     if principal is None:
         _log.warning("%s: %s", toolbox.name, ANYBODY)
 
@@ -287,8 +331,7 @@ def http_app(
         return AuthContextMiddleware(app)
 
     served = LeanServer(service) if lean else None
-    finish = None if ledger is None else ledger.finish
-    return HttpEndpoint(gate, served, SdkApp(sdk_app), principal=principal, load=load, finish=finish)
+    return HttpEndpoint(gate, served, SdkApp(sdk_app), principal=principal, service=service, proposed=proposed)
 
 
 def _check_anonymous(toolbox: Toolbox, *, anonymous_ok: bool) -> None:
@@ -297,6 +340,9 @@ def _check_anonymous(toolbox: Toolbox, *, anonymous_ok: bool) -> None:
     wrong = {
         "ask to open a page": dict.fromkeys(toolbox.steps.asking("url")),
         "may run once in a call": toolbox.steps.used_once,
+        "can only go on as a task": [
+            step.name for step in toolbox.steps.as_tasks if step.task and step.task.is_required
+        ],
     }
     for what, steps in wrong.items():
         if steps and not anonymous_ok:

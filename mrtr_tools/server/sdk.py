@@ -13,6 +13,7 @@ A middleware that answers by itself owns its result, so four duties of the SDK a
 from __future__ import annotations
 
 import logging
+from collections.abc import Awaitable
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -27,14 +28,15 @@ from mcp.shared.inbound import validate_mcp_param_headers
 from mcp_types import methods
 from pydantic import JsonValue, ValidationError
 
-from mrtr_tools.calls import Call, Reply
+from mrtr_tools.calls import Call
 from mrtr_tools.carriers import Carrier, Tool
-from mrtr_tools.errors import DefinitionError, RequestError
+from mrtr_tools.errors import DefinitionError, InvalidParams, RequestError
 from mrtr_tools.server import wire
 from mrtr_tools.server.channel import RequestChannel
 from mrtr_tools.server.claiming import Claims, starting_ledger
 from mrtr_tools.server.clients import Request, client_of, is_initialized, is_modern
 from mrtr_tools.server.envelope import CALLED_BY
+from mrtr_tools.server.headers import check_name
 from mrtr_tools.server.hosts import Host, sdk_server
 from mrtr_tools.server.legacy import handle_legacy_call
 from mrtr_tools.server.levels import Levels, with_logging
@@ -42,8 +44,12 @@ from mrtr_tools.server.listing import LISTS, can_log, own_names
 from mrtr_tools.server.principals import Principal, current_principal
 from mrtr_tools.server.pushing import pushing
 from mrtr_tools.server.service import ANYBODY, Service, check_principal
+from mrtr_tools.server.shapes import TASK_METHODS, fits
 from mrtr_tools.server.signing import TTL, Keys, KeysFile, given_signer, starting_signer
+from mrtr_tools.server.tasking import Tasks, starting_tasks
+from mrtr_tools.server.tasks import answer as answer_for_task, with_extension
 from mrtr_tools.state import StateSigner
+from mrtr_tools.tasks.service import TaskService
 from mrtr_tools.tools import Toolbox
 
 __all__ = ["Attached", "attach"]
@@ -66,6 +72,9 @@ def attach(
     signer: StateSigner | None = None,
     principal: Principal = "subject",
     claims: Claims | None = None,
+    tasks: Tasks | None = None,
+    task_keys: Keys | None = None,
+    task_keys_file: KeysFile | None = None,
     anonymous_ok: bool = False,
 ) -> None:
     """Serve a toolbox beside what `server` serves already. Several can be attached, after its middlewares are there.
@@ -86,6 +95,10 @@ def attach(
         principal: what of an access token says who is calling, see `principals.Principal`. One without a subject is
             refused unless this says otherwise, for all who share a client would be one person.
         claims: where it is kept that a step with ``single_use=True`` ran, see `http_app`.
+        tasks: where calls are kept that go on as tasks, see `http_app`. They are run from the first request on that
+            comes to this process.
+        task_keys: see `http_app`.
+        task_keys_file: see there.
         anonymous_ok: let steps open pages (`ElicitUrl`), and be of single use, for callers over HTTP who are not
             authenticated; else such a call ends with a tool error. Over stdio there is one caller, who started the
             server.
@@ -116,7 +129,9 @@ def attach(
     else:
         signer = given_signer(toolbox, signer)
     ledger = starting_ledger(toolbox, signer, claims)
-    Attached(Service(toolbox, signer, ledger, anonymous_ok=anonymous_ok), host, principal, warns=True).install()
+    kept = starting_tasks(toolbox, signer, ledger, tasks, task_keys=task_keys, task_keys_file=task_keys_file)
+    service = Service(toolbox, signer, ledger, anonymous_ok=anonymous_ok, tasks=kept)
+    Attached(service, host, principal, warns=True).install()
 
 
 @dataclass(slots=True, repr=False)
@@ -186,17 +201,23 @@ class Attached:
 
     async def serve(self, ctx: Request, call_next: CallNext) -> HandlerResult:
         """The middleware that lists what is ours and answers calls to it."""
+        if self.service.tasks is not None:
+            self.service.tasks.begin()  # unless it has, or whoever serves has begun it
         if ctx.method in LISTS and ctx.request_id is not None:
             return self._with_ours(ctx, await call_next(ctx))
         if ctx.method in HELLO:
-            told = await call_next(ctx)
-            return with_logging(told) if can_log(self.toolbox) and isinstance(told, dict) else told
+            return self._about(ctx, await call_next(ctx))
         if ctx.method == "logging/setLevel" and ctx.request_id is not None and not is_modern(ctx):
             return await self._set_level(ctx, call_next)
-        if not self._is_ours(ctx):
+        tasks = self.service.tasks if ctx.method in TASK_METHODS and is_modern(ctx) else None
+        if tasks is None and not self._is_ours(ctx):
             return await call_next(ctx)
+        return await self._guarded(self._call(ctx) if tasks is None else self._task(ctx, tasks, call_next))
+
+    async def _guarded(self, answer: Awaitable[HandlerResult]) -> HandlerResult:
+        """An answer of ours, or an error that says no more than it should."""
         try:
-            return await self._call(ctx)
+            return await answer
         except MCPError:
             raise
         except RequestError as error:
@@ -204,6 +225,13 @@ class Attached:
         except Exception:  # noqa: BLE001 - the SDK tells older clients the text of exceptions that it does not know
             _log.exception("a call of %s could not be served", self.toolbox.name)
             raise MCPError(types.INTERNAL_ERROR, "Internal error") from None
+
+    def _about(self, ctx: Request, told: HandlerResult) -> HandlerResult:
+        if isinstance(told, dict) and can_log(self.toolbox):
+            told = with_logging(told)
+        if isinstance(told, dict) and self.service.tasks is not None and ctx.method == "server/discover":
+            told = with_extension(told)
+        return told
 
     def _is_ours(self, ctx: Request) -> bool:
         if ctx.request_id is None or ctx.method not in CALLED_BY:
@@ -260,12 +288,30 @@ class Attached:
         if exchange is None or not is_modern(ctx):
             with self.service.load.call(call.principal):
                 reply = await handle_legacy_call(self.toolbox, call, pushing(ctx))
-            shown = _shown(call, carrier, reply)
+            shown = wire.shown(call, carrier, reply)
             return methods.serialize_server_result(ctx.method, ctx.protocol_version, shown)
-        result = _shown(call, carrier, await self.service.answer(call))
+        result = wire.shown(call, carrier, await self.service.answer(call))
         exchange.goes = result.pop("requestState", None)
         meta = cast("dict[str, JsonValue]", result.get("_meta") or {})
         return {**result, "_meta": {types.SERVER_INFO_META_KEY: self._server_info, **meta}}
+
+    async def _task(self, ctx: Request, tasks: TaskService, call_next: CallNext) -> HandlerResult:
+        """The answer to a request for a task; for one that is none of ours, that of whoever has it."""
+        params = dict(ctx.params or {})
+        if ctx.request is not None:
+            check_name(ctx.method, params, ctx.request.headers.get("mcp-name"))
+        if not fits(ctx.method, params):
+            raise MCPError(types.INVALID_PARAMS, "Invalid request parameters", "")
+        try:
+            result = await answer_for_task(tasks, ctx.method, params, client_of(ctx), current_principal(self.principal))
+        except InvalidParams as unknown:
+            try:
+                return await call_next(ctx)
+            except MCPError as error:
+                if error.code == types.METHOD_NOT_FOUND:
+                    raise unknown from None
+                raise
+        return {**result, "_meta": {types.SERVER_INFO_META_KEY: self._server_info}}
 
     def _check(self, ctx: Request, carrier: Carrier) -> None:
         """Refuse what the SDK would refuse before it calls a tool, in its words."""
@@ -294,10 +340,3 @@ class Attached:
     def _server_info(self) -> JsonValue:
         told = types.Implementation(**{name: getattr(self.server, name) for name in IDENTITY})
         return told.model_dump(by_alias=True, mode="json", exclude_none=True)
-
-
-def _shown(call: Call, carrier: Carrier, reply: Reply) -> dict[str, JsonValue]:
-    try:
-        return wire.result_for(call, carrier, reply)
-    except ValueError:
-        return wire.result_for(call, carrier, wire.not_shown(carrier))

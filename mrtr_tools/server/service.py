@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Final, cast
 
 from mrtr_tools.calls import Call, Reply
 from mrtr_tools.server.load import Load
+from mrtr_tools.server.stopping import GRACE
 from mrtr_tools.state import StateSigner
 from mrtr_tools.tools import Toolbox
 
 if TYPE_CHECKING:
+    from mrtr_tools.runner import Start
     from mrtr_tools.single_use import Ledger
+    from mrtr_tools.tasks.service import TaskService
 
 __all__ = ["ANYBODY", "Service", "check_principal"]
 
@@ -30,7 +33,8 @@ class Service:
         signer: of its states.
         ledger: keeps what is used once; None where nothing is.
         load: what is under way.
-        anonymous_ok: whether somebody who is not authenticated may be sent to a page, or use something once.
+        anonymous_ok: whether somebody who is not authenticated may open a page, use something once or have a task.
+        tasks: keeps and runs calls that go on as tasks; None where none does.
 
     Raises:
         TypeError: `anonymous_ok` is neither True nor False: a text such as "no" would be a yes.
@@ -41,13 +45,41 @@ class Service:
     ledger: Ledger | None = None
     load: Load = field(default_factory=Load)
     anonymous_ok: bool = False
+    tasks: TaskService | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(cast("object", self.anonymous_ok), bool):
             raise TypeError("anonymous_ok= is True or False")
 
-    async def answer(self, call: Call) -> Reply:
+    async def begin(self) -> None:
+        """Begin with what goes on beside requests.
+
+        Raises:
+            InvalidKey: there are tasks that nobody here can open.
+        """
+        if self.tasks is not None:
+            await self.tasks.check()
+            self.tasks.begin()
+
+    async def end(self) -> None:
+        """End it, when what runs has ended or `GRACE` is over, and what must not be left half done is done."""
+        if self.tasks is not None:
+            await self.tasks.end(GRACE)
+        if self.ledger is not None:
+            await self.ledger.finish()
+
+    def stop(self) -> None:
+        """Begin nothing new."""
+        self.load.stop()
+        if self.tasks is not None:
+            self.tasks.stop()
+
+    async def answer(self, call: Call, start: Start | None = None) -> Reply:
         """Play one round of a call.
+
+        Args:
+            call: the request.
+            start: makes the call a task, in place of `tasks`.
 
         Raises:
             RequestError: the request cannot be served, or not now.
@@ -55,7 +87,11 @@ class Service:
         from mrtr_tools.runner import handle_call  # with asyncio and anyio, which a first question does not need
 
         with self.load.call(call.principal):
-            return await handle_call(self.toolbox, call, self.signer, ledger=self.ledger, is_busy=self.load.is_busy)
+            if start is None and self.tasks is not None:
+                start = self.tasks.start
+            return await handle_call(
+                self.toolbox, call, self.signer, ledger=self.ledger, is_busy=self.load.is_busy, start=start
+            )
 
 
 def check_principal(principal: object) -> None:

@@ -15,10 +15,10 @@ from pydantic_core.core_schema import CoreSchema, TypedDictSchema
 from mrtr_tools.context import LogLevel
 from mrtr_tools.server.envelope import CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROTOCOL_VERSION
 
-__all__ = ["METHODS", "fits"]
+__all__ = ["METHODS", "OBJECT", "TASK_METHODS", "TEXT", "fits", "shape"]
 
 
-def _shape(required: Mapping[str, CoreSchema] | None = None, **optional: CoreSchema) -> TypedDictSchema:
+def shape(required: Mapping[str, CoreSchema] | None = None, **optional: CoreSchema) -> TypedDictSchema:
     """An object with these members, and any others; null stands for an optional one that is left out."""
     fields = {name: core_schema.typed_dict_field(schema) for name, schema in (required or {}).items()}
     fields |= {
@@ -32,27 +32,27 @@ TEXT: Final = core_schema.str_schema()
 OBJECT: Final = core_schema.dict_schema(TEXT)
 OBJECTS: Final = core_schema.dict_schema(TEXT, OBJECT)
 
-ICON: Final = _shape(
+ICON: Final = shape(
     {"src": TEXT},
     mimeType=TEXT,
     sizes=core_schema.list_schema(TEXT),
     theme=core_schema.literal_schema(["dark", "light"]),
 )
-IMPLEMENTATION: Final = _shape(
+IMPLEMENTATION: Final = shape(
     {"name": TEXT, "version": TEXT},
     title=TEXT,
     description=TEXT,
     websiteUrl=TEXT,
     icons=core_schema.list_schema(ICON),
 )
-CLIENT_CAPABILITIES: Final = _shape(
-    elicitation=_shape(form=OBJECT, url=OBJECT),
-    sampling=_shape(context=OBJECT, tools=OBJECT),
+CLIENT_CAPABILITIES: Final = shape(
+    elicitation=shape(form=OBJECT, url=OBJECT),
+    sampling=shape(context=OBJECT, tools=OBJECT),
     roots=OBJECT,
     experimental=OBJECTS,
     extensions=OBJECTS,
 )
-META: Final = _shape(
+META: Final = shape(
     {PROTOCOL_VERSION: TEXT, CAPABILITIES: CLIENT_CAPABILITIES},
     **{
         CLIENT_INFO: IMPLEMENTATION,
@@ -60,25 +60,31 @@ META: Final = _shape(
         "progressToken": core_schema.union_schema([TEXT, core_schema.int_schema()]),
     },
 )
-LIST: Final = SchemaValidator(_shape({"_meta": META}, cursor=TEXT))
+LIST: Final = SchemaValidator(shape({"_meta": META}, cursor=TEXT))
 
 _SHAPES: Final[Mapping[str, SchemaValidator]] = {
-    "tools/call": SchemaValidator(_shape({"_meta": META, "name": TEXT}, arguments=OBJECT)),
-    "prompts/get": SchemaValidator(
-        _shape({"_meta": META, "name": TEXT}, arguments=core_schema.dict_schema(TEXT, TEXT))
-    ),
-    "resources/read": SchemaValidator(_shape({"_meta": META, "uri": TEXT})),
+    "tools/call": SchemaValidator(shape({"_meta": META, "name": TEXT}, arguments=OBJECT)),
+    "prompts/get": SchemaValidator(shape({"_meta": META, "name": TEXT}, arguments=core_schema.dict_schema(TEXT, TEXT))),
+    "resources/read": SchemaValidator(shape({"_meta": META, "uri": TEXT})),
     "tools/list": LIST,
     "prompts/list": LIST,
     "resources/list": LIST,
     "resources/templates/list": LIST,
-    "server/discover": SchemaValidator(_shape({"_meta": META})),
+    "server/discover": SchemaValidator(shape({"_meta": META})),
+}
+_TASK: Final = SchemaValidator(shape({"_meta": META, "taskId": TEXT}))
+_TASK_SHAPES: Final[Mapping[str, SchemaValidator]] = {
+    "tasks/get": _TASK,
+    "tasks/update": SchemaValidator(shape({"_meta": META, "taskId": TEXT, "inputResponses": OBJECT})),
+    "tasks/cancel": _TASK,
 }
 
 METHODS: Final = _SHAPES.keys()
 """What can be asked of a toolbox."""
+TASK_METHODS: Final = _TASK_SHAPES.keys()
+"""What can be asked of tasks, where there may be some."""
 
 
 def fits(method: str, params: Mapping[str, JsonValue]) -> bool:
-    """Whether the parameters of a request are what the protocol says; `method` is one of `METHODS`."""
-    return _SHAPES[method].isinstance_python(params)
+    """Whether the parameters of a request are what the protocol says; `method` is of `METHODS` or `TASK_METHODS`."""
+    return (_SHAPES.get(method) or _TASK_SHAPES[method]).isinstance_python(params)

@@ -37,12 +37,21 @@ def hand_over(service: Service, pipes: Pipes, limit: int, read: bytes = b"") -> 
     """
     import anyio
 
-    from mrtr_tools.server.alone import server_for
-
     try:
-        anyio.run(serve_stdio, server_for(service), pipes, limit, read)
+        anyio.run(_serve, service, pipes, limit, read)
     except* (BrokenPipeError, ConnectionResetError):  # the client reads no more
         pass
+
+
+async def _serve(service: Service, pipes: Pipes, limit: int, read: bytes) -> None:
+    from mrtr_tools.server.alone import server_for
+
+    server = server_for(service)
+    await service.begin()
+    try:
+        await serve_stdio(server, pipes, limit, read)
+    finally:
+        await service.end()
 
 
 async def serve_stdio(server: Server[Any], pipes: Pipes, limit: int, read: bytes = b"") -> None:

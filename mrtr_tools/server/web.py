@@ -16,7 +16,7 @@ import uvicorn
 from uvicorn.supervisors import Multiprocess
 
 from mrtr_tools.server.gate import App
-from mrtr_tools.server.stopping import until_told
+from mrtr_tools.server.stopping import Stop, until_told
 
 __all__ = ["serve"]
 
@@ -53,12 +53,12 @@ def serve(app: App | Callable[[], App], *, host: str, port: int, grace: float, w
         timeout_worker_healthcheck=ALIVE,
         h11_max_incomplete_event_size=MAX_HEAD,
     )
-    with until_told():
+    with until_told() as stop:
         if workers is None:
             with _frozen():
-                _Server(config).run()
+                _Server(config, stop).run()
         else:
-            _Workers(config, sockets=[_listening(host, port, config.backlog)]).run()
+            _Workers(config, [_listening(host, port, config.backlog)], stop).run()
 
 
 def _made(app: Callable[[], App]) -> App:
@@ -102,9 +102,14 @@ def _listening(host: str, port: int, backlog: int) -> socket.socket:
 
 
 class _Server(uvicorn.Server):
+    def __init__(self, config: uvicorn.Config, stop: Stop) -> None:
+        super().__init__(config)
+        self._stop = stop
+
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Be told to stop. uvicorn would take connections until it looks next; here a proxy soon sends to another
         instance what would only be refused, and little of what it has sent already is cut off."""
+        self._stop.is_heard = True
         super().handle_exit(sig, frame)
         if self.started:
             asyncio.get_running_loop().call_soon_threadsafe(self._take_no_more)
@@ -122,8 +127,13 @@ class _Server(uvicorn.Server):
 
 
 class _Workers(Multiprocess):
+    def __init__(self, config: uvicorn.Config, sockets: list[socket.socket], stop: Stop) -> None:
+        super().__init__(config, sockets)
+        self._stop = stop
+
     def terminate_all(self) -> None:
         """Tell all to stop, and take no more connections: none of them would be served."""
+        self._stop.is_heard = True
         super().terminate_all()
         for listening in self.sockets:
             listening.close()

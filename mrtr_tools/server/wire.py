@@ -13,10 +13,11 @@ from typing import Final, cast
 from pydantic import JsonValue
 from pydantic_core import to_json
 
-from mrtr_tools.calls import Call, Complete, InputRequired, Reply
+from mrtr_tools.calls import Call, Complete, Created, InputRequired, Reply
 from mrtr_tools.carriers import Carrier, Prompt, Resource, Tool
 from mrtr_tools.errors import RequestError
 from mrtr_tools.server.blocks import content_of, contents_of, messages_of, sdk_object
+from mrtr_tools.server.tasks import created_object
 
 __all__ = [
     "NOT_CACHED",
@@ -29,6 +30,7 @@ __all__ = [
     "result_for",
     "result_object",
     "sendable",
+    "shown",
     "tool_entry",
     "unchecked_result",
 ]
@@ -93,6 +95,8 @@ def result_object(reply: Reply) -> Json:
     Raises:
         ValueError: what the last step returned cannot be shown (bytes that are no text, a cycle, NaN).
     """
+    if isinstance(reply, Created):
+        return created_object(reply)
     return sendable(_input_required(reply) if isinstance(reply, InputRequired) else _of_tool(reply))
 
 
@@ -110,12 +114,26 @@ def unchecked_result(call: Call, carrier: Carrier, reply: Reply) -> Json:
     """As `result_for`, for `encoded`, which finds as it writes what cannot be sent."""
     if isinstance(reply, InputRequired):
         return _input_required(reply)
+    if isinstance(reply, Created):
+        return created_object(reply)
     if isinstance(carrier, Tool):
         return _of_tool(reply)
     resource = carrier if isinstance(carrier, Resource) else None
     if reply.is_error:
         raise CallFailed(str(reply.value), None if resource is None else {"uri": call.target})
     return _of_prompt(carrier, reply) if resource is None else _of_resource(call, resource, reply)
+
+
+def shown(call: Call, carrier: Carrier, reply: Reply) -> Json:
+    """As `result_for`, with a tool error in place of what cannot be shown.
+
+    Raises:
+        CallFailed: a prompt or resource ended with a tool error.
+    """
+    try:
+        return result_for(call, carrier, reply)
+    except ValueError:
+        return result_for(call, carrier, not_shown(carrier))
 
 
 def not_shown(carrier: Carrier) -> Complete:

@@ -21,9 +21,11 @@ from typing import Any
 import pytest
 
 from mrtr_tools.cli import main
+from tests.server.processes import serving
 
 ROOT = Path(__file__).parents[2]
 DESK = "tests/cli/desk.py"
+WORKS = str(ROOT / "tests" / "client" / "works.py")
 COMMAND = [sys.executable, "-W", "error", "-m", "mrtr_tools.cli"]
 TIMEOUT = 60
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|\r")
@@ -102,11 +104,21 @@ def desk() -> Iterator[Desk]:
     desk.close()
 
 
+@pytest.fixture(scope="session")
+def works() -> Iterator[str]:
+    """The address of tools that go on as tasks."""
+    with serving([WORKS]) as served:
+        yield served.url
+
+
 class Scripted(ThreadingHTTPServer):
     """A server that answers each `tools/call` with the next result of its script; the last one over and over.
 
-    A result with a ``code`` is an error. `tool` is the one tool that it lists. `messages` are all that came, `calls`
-    the params of the calls among them. It says hello to older clients too.
+    A result with a ``code`` is an error; one whose ``status`` is a number has that of HTTP and nothing else, and with
+    0 there is none. `tool` is
+    the one tool that it lists. `messages` are all that came, `calls` the params of the calls among them. It says hello
+    to older clients too. `tasks` are the scripts of other methods, such as ``tasks/get``; `headers` has the method and
+    the `Mcp-Name` of each request.
     """
 
     daemon_threads = True
@@ -117,6 +129,8 @@ class Scripted(ThreadingHTTPServer):
         self.script: list[dict[str, Any]] = []
         self.calls: list[dict[str, Any]] = []
         self.messages: list[dict[str, Any]] = []
+        self.tasks: dict[str, list[dict[str, Any]]] = {}
+        self.headers: list[tuple[str, str | None]] = []
         self.tool: dict[str, Any] = {"name": "do", "inputSchema": {"type": "object"}}
 
     def reply(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -131,6 +145,9 @@ class Scripted(ThreadingHTTPServer):
             }
         if method == "tools/list":
             return hints | {"tools": [self.tool]}
+        if method in self.tasks:
+            script = self.tasks[method]
+            return script.pop(0) if len(script) > 1 else script[0]
         self.calls.append(params)
         return self.script[min(len(self.calls), len(self.script)) - 1]
 
@@ -145,7 +162,16 @@ class Answering(BaseHTTPRequestHandler):
             self.send_header("Content-Length", "0")
             self.end_headers()
             return
+        self.server.headers.append((message["method"], self.headers["Mcp-Name"]))
         result = self.server.reply(message["method"], message.get("params", {}))
+        if result.get("status") == 0:
+            self.close_connection = True
+            return
+        if isinstance(result.get("status"), int):
+            self.send_response(result["status"])
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
         outcome = "error" if "code" in result else "result"
         body = json.dumps({"jsonrpc": "2.0", "id": message["id"], outcome: result}).encode()
         self.send_response(400 if outcome == "error" else 200)

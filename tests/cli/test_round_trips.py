@@ -105,7 +105,7 @@ def test_a_result_of_no_kind_is_complete(command, scripted):
 
 
 def test_every_request_says_its_version_and_what_the_client_can_do(command, scripted):
-    """Spec C7, C8, Q7, Q8: forms and pages, which it really can, and nothing else."""
+    """Spec C7, C8, Q7, Q8: forms and pages and tasks, which it really can, and nothing else."""
     scripted.script = [asks("q"), DONE]
 
     command("call", scripted.url, "do", "--answer", "q=x")
@@ -114,7 +114,11 @@ def test_every_request_says_its_version_and_what_the_client_can_do(command, scri
     prefix = "io.modelcontextprotocol/"
     assert len(metas) > 3
     assert {meta[f"{prefix}protocolVersion"] for meta in metas} == {"2026-07-28"}
-    assert {str(meta[f"{prefix}clientCapabilities"]) for meta in metas} == {"{'elicitation': {'form': {}, 'url': {}}}"}
+    for meta in metas:
+        assert meta[f"{prefix}clientCapabilities"] == {
+            "elicitation": {"form": {}, "url": {}},
+            "extensions": {"io.modelcontextprotocol/tasks": {}},
+        }
     assert {meta[f"{prefix}clientInfo"]["name"] for meta in metas} == {"mcp"}
 
 

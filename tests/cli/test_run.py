@@ -1,22 +1,35 @@
 """`mrtr-tools run`, `keygen` and `--version`."""
 
 import json
+import pickle
 import re
 import select
 import socket
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from mrtr_tools.cli.exits import Stop
 from mrtr_tools.cli.loading import load_toolbox
-from mrtr_tools.cli.workers import Terms, Worker
+from mrtr_tools.cli.workers import Access, Kept, Terms, Worker
 from mrtr_tools.keys import generate_key, read_key, read_keys
+from mrtr_tools.tasks import MemoryEngine
+from mrtr_tools.tasks.sealing import TaskSealer
+from tests.server import raw_http
+from tests.server.processes import serving
 
-from .conftest import COMMAND, DESK, ROOT, TIMEOUT, environment
+from .conftest import COMMAND, DESK, ROOT, TIMEOUT, WORKS, environment
 
+ACCESS: Access = {
+    "allowed_hosts": None,
+    "allowed_origins": None,
+    "anonymous_ok": False,
+    "max_request": 1000,
+    "max_calls": 10,
+}
 TOOLBOX = 'from mrtr_tools import Toolbox\n{name} = Toolbox("{name}")\n'
 
 
@@ -189,7 +202,7 @@ def crash(file):
     raise RuntimeError("broken")
 
 
-run._keys = crash
+run.given_keys = crash
 app(["run", "tools.py"])
 """
 
@@ -259,7 +272,126 @@ def test_how_long_states_live_and_what_they_are_bound_to_can_be_said(command, ca
         done = command("run", recipe, option, wrong)
         assert (done.returncode, option in done.stderr) == (2, True), wrong
     terms: Terms = {"audience": "staging", "ttl": 60, "max_age": 600}
-    worker = Worker(recipe, read_keys([generate_key()]), None, None, terms)
+    worker = Worker(recipe, read_keys([generate_key()]), None, terms, ACCESS, {"tasks": None, "task_keys": None})
     caplog.set_level("INFO", "mrtr_tools")
     assert worker()  # one of several processes
     assert "staging: states are signed with key" in caplog.text
+
+
+# Tasks, and what a server takes in
+
+
+def test_a_file_is_tried_out_with_tasks_that_end_with_its_server(command):
+    barn = ["name=Barn", "--answer", "size=4", "--answer", "ok=yes", "--answer", "colour=red", "--json"]
+    done = command("call", WORKS, "build", *barn)
+
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 0, done.stderr
+    assert [event["status"] for event in told if event["event"] == "task"][-1] == "completed"
+    assert told[-1]["structuredContent"] == {"result": "Barn: 16 m2, red"}
+
+
+def test_a_task_cannot_be_left_to_a_server_that_ends_with_the_call(command):
+    detached, seen = command("call", WORKS, "build", "name=Barn", "--detach"), command("task", "get", WORKS, "t")
+
+    assert (detached.returncode, seen.returncode) == (2, 2)
+    assert "--tasks" in detached.stderr
+    assert f"Say where the tasks of {WORKS} are kept (--tasks)" in seen.stderr
+
+
+@pytest.fixture
+def keys_file(tmp_path) -> str:
+    keys = tmp_path / "keys"
+    keys.write_text(generate_key())
+    keys.chmod(0o600)
+    return str(keys)
+
+
+def test_a_server_that_lasts_must_be_told_where_tasks_are_kept_and_who_may_have_them(command, keys_file, tmp_path):
+    serve = ["run", WORKS, "--keys-file", keys_file]
+
+    assert "must can only go on as a task" in command(*serve).stderr
+    assert "--tasks" in command(*serve).stderr
+    assert "anonymous_ok=True" in command(*serve, "--http", "--tasks", str(tmp_path / "tasks")).stderr
+    away = command(*serve, "--tasks", str(tmp_path / "no" / "tasks"))
+    assert (away.returncode, "there is no such folder" in away.stderr) == (2, True)
+    shared = command(*serve, "--tasks", "postgresql://me:secret@host/tasks")
+    assert (shared.returncode, "--task-keys-file" in shared.stderr) == (2, True)
+    assert "secret" not in shared.stderr
+
+
+def test_keys_of_tasks_come_from_a_file_that_only_its_owner_may_read(command, keys_file, tmp_path):
+    """Security 13."""
+    open_to_all = tmp_path / "open"
+    open_to_all.write_text(generate_key())
+    open_to_all.chmod(0o644)
+
+    assert "chmod 600" in command("run", WORKS, "--task-keys-file", str(open_to_all)).stderr
+    assert "cannot be read" in command("run", WORKS, "--task-keys-file", str(tmp_path / "none")).stderr
+
+
+def test_limits_of_http_are_options_too(command, tmp_path):
+    for option in (["--allow-origin", "https://example.com"], ["--max-calls", "3"], ["--grace", "1"]):
+        done = command("run", DESK, *option)
+        assert (done.returncode, f"{option[0]}" in done.stderr, "go with --http" in done.stderr) == (2, True, True)
+    done = command("run", DESK, "--http", "--allow-origin", "null")
+    assert (done.returncode, "lets in anybody" in done.stderr) == (2, True)
+
+
+def test_a_server_keeps_to_the_limits_that_it_was_given():
+    given = ["--max-request", "500", "--allow-origin", "https://example.com"]
+    heads = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    with serving(["-m", "mrtr_tools.cli", "run", DESK, "--http", "--port", "0", *given]) as served:
+        answers = [
+            raw_http.send(served.url, body, {**heads, "Origin": origin}).status
+            for body, origin in [
+                ("x" * 501, "https://example.com"),
+                ("{}", "https://example.com"),
+                ("{}", "https://example.org"),
+                ("{}", served.url.removesuffix("/mcp")),
+            ]
+        ]
+
+    assert answers == [413, 400, 403, 403]
+
+
+SHOWN = """
+import os
+from mrtr_tools import Toolbox
+
+toolbox = Toolbox("shown")
+
+
+@toolbox.tool
+def see() -> list[str]:
+    began_with = open("/proc/self/environ").read()
+    return [word for word in ("MRTR_TOOLS_KEYS", "MRTR_TOOLS_TASK_KEYS") if word in os.environ or word in began_with]
+"""
+
+
+def test_keys_of_several_processes_are_in_none_of_their_environments(tmp_path):
+    """Security 11: they go to them through a pipe."""
+    file = tmp_path / "shown.py"
+    file.write_text(SHOWN)
+    keys = {"MRTR_TOOLS_KEYS": generate_key(), "MRTR_TOOLS_TASK_KEYS": generate_key()}
+
+    with serving(
+        ["-m", "mrtr_tools.cli", "run", str(file), "--http", "--port", "0", "--workers", "2"], **keys
+    ) as served:
+        seen = raw_http.call(served.url, "see").result
+
+    assert seen["structuredContent"] == {"result": []}
+
+
+def test_the_keys_of_tasks_go_with_the_worker_and_are_not_shown(caplog):
+    """Security 11."""
+    ring, of_tasks = read_keys([generate_key()]), read_keys([generate_key()])
+    terms: Terms = {"audience": None, "ttl": 60, "max_age": None}
+    kept: Kept = {"tasks": None, "task_keys": of_tasks}
+    worker = pickle.loads(pickle.dumps(Worker(WORKS, ring, None, terms, {**ACCESS, "anonymous_ok": True}, kept)))
+    caplog.set_level("INFO", "mrtr_tools")
+
+    assert [key.secret for key in worker.kept["task_keys"]] == [key.secret for key in of_tasks]
+    assert "task_keys" not in repr(worker)
+    replace(worker, kept={**worker.kept, "tasks": MemoryEngine()})()
+    assert f"under key {TaskSealer.of(of_tasks, 'works').ring.key_id}" in caplog.text

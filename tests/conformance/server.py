@@ -31,6 +31,7 @@ from mrtr_tools import (
     then,
 )
 from mrtr_tools.content import Audio, Embedded, Image
+from mrtr_tools.errors import RequestError
 from mrtr_tools.keys import generate_key
 from mrtr_tools.server import attach, http_app
 from mrtr_tools.server.gate import App, Gate
@@ -39,7 +40,9 @@ from mrtr_tools.server.http import HttpEndpoint
 from mrtr_tools.server.lean import LeanServer
 from mrtr_tools.server.run import LOOPBACK_HOSTS, LOOPBACK_ORIGINS, MAX_REQUEST
 from mrtr_tools.server.service import Service
+from mrtr_tools.server.tasking import starting_tasks
 from mrtr_tools.state import StateSigner
+from mrtr_tools.tasks import MemoryEngine
 from tests.conformance.sdk_features import Events, server
 
 PNG = base64.b64decode(
@@ -316,18 +319,93 @@ def test_prompt_with_image() -> list[str | Image]:
     return [Image(PNG), "Please analyze the image above."]
 
 
+# Tasks
+
+
+@toolbox.tool
+def greet(name: str) -> str:
+    """No task."""
+    return f"Hello, {name}!"
+
+
+@toolbox.tool(task="optional")
+async def slow_compute(seconds: float, label: str = "") -> str:
+    """Takes its time."""
+    await anyio.sleep(seconds)
+    return f"Computed {label}"
+
+
+@toolbox.tool(task="required")
+async def failing_job() -> str:
+    """Ends with a tool error."""
+    await anyio.sleep(1)
+    raise ToolError("This job fails.")
+
+
+class Broken(RequestError):
+    """Ends a request with a JSON-RPC error."""
+
+    code = -32603
+
+
+@toolbox.tool(task="optional")
+async def protocol_error_job() -> str:
+    """Ends with a JSON-RPC error."""
+    raise Broken("This job is broken.")
+
+
+@toolbox.tool
+def confirm_delete(filename: str) -> str:
+    """Asks in its task."""
+    return then(delete, filename=filename)
+
+
+@toolbox.step(task="optional")
+@needs_input(confirm=confirm("Delete {filename}?"))
+def delete(filename: str) -> str:
+    return f"Deleted {filename}"
+
+
+@dataclass
+class Entry:
+    name: str
+    confirm: bool
+
+
+@toolbox.tool
+def multi_input() -> str:
+    """Asks two questions in its task."""
+    return then(take_both)
+
+
+@toolbox.step(task="optional")
+@needs_input(first=Elicit("The first?"), second=Elicit("The second?"))
+def take_both(first: Entry, second: Entry) -> str:
+    return f"{first.name} and {second.name}"
+
+
+@toolbox.tool(task="required")
+@needs_input(user_name="What is your name?")
+async def test_tool_with_task(user_name: Annotated[str, Field(alias="name")]) -> str:
+    """Asks first, and goes on as a task."""
+    return f"Hello, {user_name}!"
+
+
 def app(way: str) -> App:
     """The application that serves in this way."""
     keys = [generate_key()]
     if way == "alone":
-        return http_app(toolbox, keys=keys)
-    signer = StateSigner(keys, toolbox.name)
-    attach(toolbox, server, signer=signer)
+        return http_app(toolbox, keys=keys, tasks=MemoryEngine(), anonymous_ok=True)
+    signer, engine = StateSigner(keys, toolbox.name), MemoryEngine()
+    attach(toolbox, server, signer=signer, tasks=engine, task_keys=keys, anonymous_ok=True)
     behind: App = server.streamable_http_app(event_store=Events(), retry_interval=100)
     if way == "sdk":
         return behind
-    lean = LeanServer(Service(toolbox, signer), identity={"name": "conformance", "version": "1"}, alone=False)
-    return HttpEndpoint(Gate(LOOPBACK_HOSTS, LOOPBACK_ORIGINS, MAX_REQUEST), lean, SdkApp(lambda: behind))
+    tasks = starting_tasks(toolbox, signer, None, engine, task_keys=keys)
+    service = Service(toolbox, signer, tasks=tasks, anonymous_ok=True)
+    lean = LeanServer(service, identity={"name": "conformance", "version": "1"}, alone=False)
+    gate = Gate(LOOPBACK_HOSTS, LOOPBACK_ORIGINS, MAX_REQUEST)
+    return HttpEndpoint(gate, lean, SdkApp(lambda: behind), service=service)
 
 
 if __name__ == "__main__":

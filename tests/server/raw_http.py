@@ -99,7 +99,7 @@ def written(
         "MCP-Protocol-Version": VERSION,
         "Mcp-Method": method,
     }
-    name = params.get("uri", params.get("name"))
+    name = next((params[named] for named in ("uri", "name", "taskId") if named in params), None)
     if isinstance(name, str) and name.isascii():
         routing["Mcp-Name"] = name
     message = {

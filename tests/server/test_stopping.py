@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -121,6 +122,7 @@ def test_what_runs_ends_and_is_answered_nothing_new_begins_and_the_process_ends_
 
 
 def test_with_shed_a_call_goes_on_elsewhere_after_its_step_and_no_step_runs_twice(site: Site, pool):
+    """Spec P18."""
     with site.server("--shed") as one, site.server("--shed") as two:
         answer = pool.submit(call, one.url, "build")
         site.wait_for("dig")
@@ -290,3 +292,24 @@ def test_one_principal_is_refused_over_its_limit_and_others_are_served():
 
     anyio.run(both)
     assert busy.ran == 2
+
+
+SWALLOWED = """
+import signal, weakref
+from mrtr_tools.server.stopping import until_told
+
+class Something:
+    pass
+
+with until_told():
+    something = Something()
+    watched = weakref.ref(something, lambda _: signal.raise_signal(signal.SIGTERM))
+    del something
+print("went on")
+"""
+
+
+def test_a_process_that_does_not_serve_yet_ends_at_once_wherever_it_is():
+    """An exception in the callback of a weak reference is swallowed, and the process would never end."""
+    done = subprocess.run([sys.executable, "-c", SWALLOWED], capture_output=True, text=True, timeout=30, check=False)
+    assert (done.returncode, done.stdout) == (-signal.SIGTERM, "")

@@ -9,7 +9,7 @@ import pytest
 from pydantic import JsonValue
 
 from mrtr_tools import Toolbox
-from mrtr_tools.calls import Call, Complete, Reply
+from mrtr_tools.calls import Call, Complete, InputRequired, Reply
 from mrtr_tools.errors import AlreadyDone, Busy
 from mrtr_tools.runner import handle_call
 from mrtr_tools.single_use import Ledger, MemoryClaims
@@ -99,6 +99,7 @@ class Story:
                 continue
             if isinstance(reply, Complete):
                 return reply
+            assert isinstance(reply, InputRequired)
             answers: dict[str, JsonValue] = {key: self._answer(key, names) for key in reply.requests}
             call = Call("order", {}, answers, reply.state, client=FORMS)
         raise AssertionError("it has no end")

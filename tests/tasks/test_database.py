@@ -1,0 +1,118 @@
+"""Where tasks can be kept, and what is said when they cannot."""
+
+import logging
+import os
+import re
+import stat
+from pathlib import Path
+
+import pytest
+
+from mrtr_tools.errors import Busy
+from tests.tasks.places import SEALER, Cluster, Place
+from tests.tasks.worker import new_task
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("", "tasks= is empty: give a file, or postgresql://host/database"),
+        ("mysql://root:secret@host/tasks", "tasks=mysql://... is no place for tasks: give a file, or postgresql://"),
+        ("postgresql://root:secret@host", "names no database: give postgresql://user@host:5432/database"),
+        ("postgresql://root:secret@host:port/tasks", "cannot be read: give postgresql://user@host:5432/database"),
+    ],
+)
+def test_what_is_no_place_is_refused_at_once_and_its_password_is_not_shown(place: str, said: str):
+    with pytest.raises(ValueError, match=re.escape(said)) as caught:
+        Place(place).engine()
+
+    assert "secret" not in str(caught.value)
+    assert caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize("scheme", ["postgresql", "postgres"])
+def test_an_engine_is_told_apart_without_its_password(scheme: str):
+    shown = repr(Place(f"{scheme}://root:secret@host/tasks").engine())
+
+    assert shown == "DbosEngine('postgresql+psycopg://root:***@host/tasks')"
+
+
+async def test_nothing_is_opened_before_it_is_needed(tmp_path: Path):
+    engine = Place(str(tmp_path / "tasks.sqlite3")).engine()
+    await engine.close()
+
+    assert list(os.scandir(tmp_path)) == []
+
+
+async def test_a_file_is_for_its_owner_alone(tmp_path: Path):
+    """Security 19"""
+    engine = Place(str(tmp_path / "my tasks.sqlite3")).engine()
+    umask = os.umask(0)
+    try:
+        await engine.create(new_task("task"), at_most=1)
+        modes = {entry.name: stat.S_IMODE(entry.stat().st_mode) for entry in os.scandir(tmp_path)}
+    finally:
+        os.umask(umask)
+    await engine.close()
+
+    assert set(modes.values()) == {0o600}
+    assert "my tasks.sqlite3" in modes
+
+
+async def test_a_directory_that_is_not_there_is_told(tmp_path: Path):
+    engine = Place(str(tmp_path / "missing" / "tasks.sqlite3")).engine()
+
+    with pytest.raises(FileNotFoundError, match=r"tasks cannot be kept there .*: '.*missing/tasks.sqlite3'"):
+        await engine.get("task", "owner")
+
+
+async def test_a_file_of_something_else_is_told(tmp_path: Path):
+    path = tmp_path / "notes.txt"
+    path.write_text("These are notes, and no database at all." * 30)
+    engine = Place(str(path)).engine()
+
+    with pytest.raises(ValueError, match=r"notes.txt is no SQLite file"):
+        await engine.get("task", "owner")
+    assert path.read_text().startswith("These are notes")
+
+
+async def test_a_database_that_cannot_be_reached_makes_everything_busy_and_is_told_once(
+    caplog: pytest.LogCaptureFixture, free_port: int
+):
+    engine = Place(f"postgresql://root:secret@127.0.0.1:{free_port}/tasks").engine()
+    with caplog.at_level(logging.INFO, "mrtr_tools"):
+        for call in (
+            lambda: engine.create(new_task("task"), at_most=1),
+            lambda: engine.get("task", "owner"),
+            lambda: engine.update(new_task("task")),
+            lambda: engine.cancel(new_task("task")),
+            lambda: engine.tell("task", "owner", b"", 0),
+            engine.key_ids,
+            lambda: engine.rows("key"),
+            lambda: engine.rewrap(new_task("task"), b"", "key"),
+        ):
+            with pytest.raises(Busy) as caught:
+                await call()
+            assert caught.value.data == {"reason": "unavailable"}
+    await engine.close()
+
+    told = [record.message for record in caplog.records if "cannot be reached" in record.message]
+    assert len(told) == 1
+    assert f"root:***@127.0.0.1:{free_port}/tasks cannot be reached: connection failed" in told[0]
+    assert "secret" not in caplog.text
+
+
+async def test_two_servers_share_a_database_by_schemas_of_their_own(cluster: Cluster):
+    one, other = cluster.new_place().engine(), cluster.new_place().engine()
+    await one.create(new_task("task"), at_most=1)
+
+    assert await other.get("task", "owner") is None
+    assert await one.get("task", "owner") == new_task("task")
+    await one.close()
+    await other.close()
+
+
+def test_keys_are_never_shown():
+    assert "key" not in repr(SEALER)

@@ -1,0 +1,98 @@
+"""PostgreSQL is away for a while; one of several processes is killed."""
+
+import asyncio
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mrtr_tools.errors import Busy
+from tests.tasks.places import Cluster, Place
+from tests.tasks.test_kill import asked, finished
+from tests.tasks.test_running import running, within
+from tests.tasks.worker import STEPS, new_task, until, worker
+
+pytestmark = pytest.mark.anyio
+
+TASKS = [f"task-{number}" for number in range(12)]
+
+
+async def test_nothing_is_lost_while_postgresql_is_restarted(cluster: Cluster, tmp_path: Path):
+    place, log = cluster.place(), tmp_path / "log"
+    engine = place.engine()
+    with worker(place, log):
+        for task in TASKS[:6]:
+            await engine.create(new_task(task), at_most=len(TASKS))
+            await asked(engine, task)
+        for task in TASKS[6:]:  # these are at work when it ends
+            await engine.create(new_task(task), at_most=len(TASKS))
+        await asyncio.to_thread(cluster.stop)
+        try:
+            with pytest.raises(Busy) as caught:
+                await engine.get(TASKS[0], "owner")
+            assert caught.value.data == {"reason": "unavailable"}
+            with pytest.raises(Busy):
+                await engine.create(new_task("late"), at_most=len(TASKS) + 1)
+        finally:
+            await asyncio.to_thread(cluster.start)
+        for task in TASKS:
+            assert (await finished(engine, task)).status == "completed"
+        assert await engine.create(new_task("late"), at_most=len(TASKS) + 1)
+        assert (await finished(engine, "late")).status == "completed"
+    await engine.close()
+
+    ended = Counter(tuple(line.split()[1:3]) for line in log.read_text().splitlines() if line.startswith("end"))
+    assert set(ended) == {(task, step) for task in [*TASKS, "late"] for step in STEPS}
+    assert {ended[task, "one"] for task in TASKS[:6]} == {1}
+
+
+async def test_a_step_that_ends_while_postgresql_is_away_is_not_run_again(cluster: Cluster):
+    engine = cluster.place().engine(lapse=1)
+    begun, is_away, ran = asyncio.Event(), asyncio.Event(), 0
+
+    async def leg(task: str, owner: str) -> bool:
+        nonlocal ran
+        row = await engine.get(task, owner)
+        assert row is not None
+        ran += 1
+        begun.set()
+        await within(is_away)
+        assert await engine.update(replace(row, version=row.version + 1, status="input_required"))
+        return False
+
+    async with running(engine, leg):
+        await engine.create(new_task("task"), at_most=1)
+        await within(begun)
+        await asyncio.to_thread(cluster.stop)
+        try:
+            is_away.set()
+            with pytest.raises(Busy):
+                await engine.get("task", "owner")
+        finally:
+            await asyncio.to_thread(cluster.start)
+        await asked(engine, "task")
+    await engine.close()
+
+    assert ran == 1
+
+
+async def test_of_three_processes_one_is_killed_and_all_tasks_finish(place: Place, tmp_path: Path):
+    log = tmp_path / "log"
+    engine = place.engine()
+    with worker(place, log), worker(place, log), worker(place, log) as third:
+        for task in TASKS:
+            await engine.create(new_task(task), at_most=len(TASKS))
+        await until(lambda: is_begun(log))
+        third.kill()
+        for task in TASKS:
+            assert (await finished(engine, task)).status == "completed"
+    await engine.close()
+
+    ended = Counter(tuple(line.split()[1:3]) for line in log.read_text().splitlines() if line.startswith("end"))
+    assert set(ended) == {(task, step) for task in TASKS for step in STEPS}
+    assert max(ended.values()) <= 2
+
+
+async def is_begun(log: Path) -> bool:
+    return await asyncio.to_thread(lambda: log.exists() and "begin" in log.read_text())
