@@ -55,8 +55,11 @@ def check_routing(request: Request, meta: Mapping[str, JsonValue], headers: Head
     if sent is None or sent.decode("latin-1") != request.method:
         raise _mismatch("mcp-method header does not match the request body's method")
     named = CALLED_BY.get(request.method)
-    target = None if named is None else (request.params or {}).get(named)
-    if target is not None and _decoded(_text(headers, NAME_HEADER)) != target:
+    target = None if named is None or request.params is None else request.params.get(named)
+    if target is None:
+        return
+    sent = headers.get(NAME_HEADER)
+    if sent is None or _decoded(sent.decode("latin-1")) != target:
         raise _mismatch(f"mcp-name header does not match the request body's {named!r} parameter")
 
 
@@ -65,9 +68,9 @@ def _text(headers: Headers, name: bytes) -> str | None:
     return None if value is None else value.decode("latin-1")
 
 
-def _decoded(value: str | None) -> str | None:
+def _decoded(value: str) -> str | None:
     """What a header stands for: itself, or the UTF-8 behind its ``=?base64?...?=``; None when that cannot be read."""
-    if value is None or not value.startswith("=?") or (coded := _SENTINEL.fullmatch(value)) is None:
+    if not value.startswith("=?") or (coded := _SENTINEL.fullmatch(value)) is None:
         return value
     try:
         raw = base64.b64decode(coded[1], validate=True)

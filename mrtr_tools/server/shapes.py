@@ -1,4 +1,4 @@
-"""What the parameters of a request look like: the schema of revision 2026-07-28, compiled when this is imported.
+"""What the parameters of a request look like: the schema of revision 2026-07-28, compiled when it is first asked for.
 
 Only that: answers and state are looked at by the core, so that one that cannot be read does not end the call.
 """
@@ -6,6 +6,7 @@ Only that: answers and state are looked at by the core, so that one that cannot 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Final, get_args
 
 from pydantic import JsonValue
@@ -60,25 +61,28 @@ META: Final = _shape(
         "progressToken": core_schema.union_schema([TEXT, core_schema.int_schema()]),
     },
 )
-LIST: Final = SchemaValidator(_shape({"_meta": META}, cursor=TEXT))
+LIST: Final = _shape({"_meta": META}, cursor=TEXT)
 
-_SHAPES: Final[Mapping[str, SchemaValidator]] = {
-    "tools/call": SchemaValidator(_shape({"_meta": META, "name": TEXT}, arguments=OBJECT)),
-    "prompts/get": SchemaValidator(
-        _shape({"_meta": META, "name": TEXT}, arguments=core_schema.dict_schema(TEXT, TEXT))
-    ),
-    "resources/read": SchemaValidator(_shape({"_meta": META, "uri": TEXT})),
+_PARAMS: Final[Mapping[str, TypedDictSchema]] = {
+    "tools/call": _shape({"_meta": META, "name": TEXT}, arguments=OBJECT),
+    "prompts/get": _shape({"_meta": META, "name": TEXT}, arguments=core_schema.dict_schema(TEXT, TEXT)),
+    "resources/read": _shape({"_meta": META, "uri": TEXT}),
     "tools/list": LIST,
     "prompts/list": LIST,
     "resources/list": LIST,
     "resources/templates/list": LIST,
-    "server/discover": SchemaValidator(_shape({"_meta": META})),
+    "server/discover": _shape({"_meta": META}),
 }
 
-METHODS: Final = _SHAPES.keys()
+METHODS: Final = _PARAMS.keys()
 """What can be asked of a toolbox."""
 
 
 def fits(method: str, params: Mapping[str, JsonValue]) -> bool:
     """Whether the parameters of a request are what the protocol says; `method` is one of `METHODS`."""
-    return _SHAPES[method].isinstance_python(params)
+    return _shape_of(method).isinstance_python(params)
+
+
+@cache
+def _shape_of(method: str) -> SchemaValidator:
+    return SchemaValidator(_PARAMS[method])
