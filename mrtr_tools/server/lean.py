@@ -39,7 +39,7 @@ from mrtr_tools.server.headers import Headers, ParamHeaders, check_routing
 from mrtr_tools.server.listing import LISTS, can_log, kinds
 from mrtr_tools.server.service import Service
 from mrtr_tools.server.shapes import METHODS, fits
-from mrtr_tools.server.wire import NOT_CACHED, encoded, not_shown, unchecked_result
+from mrtr_tools.server.wire import NOT_CACHED, encoded, not_shown, unchecked_result, written_result
 from mrtr_tools.tools import Toolbox
 
 __all__ = ["LeanServer", "nobody"]
@@ -74,6 +74,7 @@ class LeanServer:
         self._toolbox = toolbox = service.toolbox
         self._alone = alone
         self._meta: Json = {SERVER_INFO: dict(_identity(toolbox) if identity is None else identity)}
+        self._meta_text = encoded(self._meta)
         self._served = _methods(toolbox)
         self._told: dict[tuple[str, bool], tuple[int, bytes]] = {}
         self._param_headers: dict[str, ParamHeaders] = {}
@@ -195,10 +196,12 @@ class LeanServer:
         )
 
     def _written(self, request: Request, call: Call, carrier: Carrier, reply: Reply) -> bytes:
+        written = written_result(carrier, reply, self._meta_text)
+        if written is not None:
+            return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (to_json(request.id), written)
         result = unchecked_result(call, carrier, reply)
         result["_meta"] = {**self._meta, **cast("Json", result["_meta"])} if result.get("_meta") else self._meta
-        asked = isinstance(reply, InputRequired)  # and what is asked was JSON already
-        return encoded({"jsonrpc": "2.0", "id": request.id, "result": result}, is_finite=asked)
+        return encoded({"jsonrpc": "2.0", "id": request.id, "result": result})
 
     # What there is
 
