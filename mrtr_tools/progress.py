@@ -7,7 +7,8 @@ Its `repr` shows nothing of what it holds: that belongs in no log.
 
 from __future__ import annotations
 
-import secrets
+import base64
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, cast
@@ -20,7 +21,7 @@ __all__ = ["Open", "Progress", "Slot", "new_call_id"]
 
 def new_call_id() -> str:
     """128 random bits as 22 characters."""
-    return secrets.token_urlsafe(16)
+    return base64.urlsafe_b64encode(os.urandom(16)).rstrip(b"=").decode()
 
 
 _new_dict: Final = cast("Callable[[], dict[str, Any]]", dict)  # ten times as quick as calling dict[str, Any]

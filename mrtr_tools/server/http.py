@@ -116,7 +116,9 @@ class HttpEndpoint:
             response = _json(failed(None, error))
         if response is not None:
             status, body, headers = response
-            told = [*headers, (b"content-length", b"%d" % len(body)), *self._last(scope)]
+            told = [*headers, (b"content-length", b"%d" % len(body))]
+            if self._load is not None and self._load.is_stopping and scope.get("http_version", "1.1") < "2":
+                told.append((b"connection", b"close"))  # no other request will be served
             await send({"type": "http.response.start", "status": status, "headers": told})
             await send({"type": "http.response.body", "body": body})
 
@@ -216,11 +218,6 @@ class HttpEndpoint:
         except TimeoutError:
             late = Rejected(INVALID_REQUEST, f"The body of a request may take {self._body_seconds} seconds")
             raise Refused.as_json(408, late, close=True) from None
-
-    def _last(self, scope: Message) -> list[tuple[bytes, bytes]]:
-        """Says that a connection ends with this answer, where no other request will be served."""
-        stops = self._load is not None and self._load.is_stopping and scope.get("http_version", "1.1") < "2"
-        return [(b"connection", b"close")] if stops else []
 
     def _principal_of(self, scope: Message) -> Caller:
         """Says who is calling.

@@ -54,8 +54,12 @@ class Service:
         """
         from mrtr_tools.runner import handle_call  # with asyncio and anyio, which a first question does not need
 
-        with self.load.call(call.principal):
-            return await handle_call(self.toolbox, call, self.signer, ledger=self.ledger, is_busy=self.load.is_busy)
+        load = self.load
+        load.begin(call.principal)
+        try:
+            return await handle_call(self.toolbox, call, self.signer, ledger=self.ledger, is_busy=load.is_busy)
+        finally:
+            load.end(call.principal)
 
 
 def check_principal(principal: object) -> None:
