@@ -248,9 +248,9 @@ def _canonical(value: JsonValue) -> JsonValue:
     return [_canonical(item) for item in value] if isinstance(value, list) else value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # for the reason of `Call`
 class InputRequired:
-    """The call cannot go on without answers.
+    """The call cannot go on without answers. Not to be changed.
 
     Attributes:
         requests: the questions by wire key, each ``{"method": ..., "params": ...}``.
@@ -261,9 +261,9 @@ class InputRequired:
     state: str | None = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # for the reason of `Call`
 class Complete:
-    """The call is over.
+    """The call is over. Not to be changed.
 
     Attributes:
         value: what the last step returned, or the text of a tool error.

@@ -18,6 +18,9 @@ __all__ = ["FAILED", "Event", "Finished", "HandBack", "NeedInput", "RunStep", "a
 FAILED: Final = "The tool failed unexpectedly."
 
 
+# Not frozen, as all that each round makes: that would take several times as long. None of these is changed.
+
+
 @dataclass(slots=True)
 class RunStep:
     """Call a function of the author, then report with `Round.returned` or `Round.raised`.
@@ -35,7 +38,7 @@ class RunStep:
     claim: Claim | None = field(default=None, repr=False, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class NeedInput:
     """The round is over: these questions must be answered.
 
@@ -53,7 +56,7 @@ class HandBack:
     """The round is over and nothing is asked: the call goes on when its state comes back."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Finished:
     """The call is over.
 

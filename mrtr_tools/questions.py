@@ -35,6 +35,15 @@ _ASKED: Final[dict[type[Source], Kind]] = {
     ListRoots: "roots",
 }
 _URL: Final = "url"
+_REQUIRED: Final[Mapping[Kind, Mapping[str, JsonValue]]] = {
+    "form": {"elicitation": {"form": {}}},
+    "confirm": {"elicitation": {"form": {}}},
+    "url": {"elicitation": {"url": {}}},
+    "sample": {"sampling": {}},
+    "roots": {"roots": {}},
+}
+_TOOLS: Final[Mapping[str, JsonValue]] = {"sampling": {"tools": {}}}
+_USES_TOOLS: Final = frozenset({"tools", "toolChoice"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +63,9 @@ class Question:
     text: bytes = field(default=b"", repr=False, compare=False)
 
     @property
-    def requires(self) -> dict[str, JsonValue]:
+    def requires(self) -> Mapping[str, JsonValue]:
         """The client capability that asking needs, as a `ClientCapabilities` object."""
-        if self.kind == "url":
-            return {"elicitation": {"url": {}}}
-        if self.kind == "sample":
-            return {"sampling": {"tools": {}} if "tools" in self.params or "toolChoice" in self.params else {}}
-        return {"roots": {}} if self.kind == "roots" else {"elicitation": {"form": {}}}
+        return _TOOLS if self.kind == "sample" and not _USES_TOOLS.isdisjoint(self.params) else _REQUIRED[self.kind]
 
     @property
     def schema(self) -> dict[str, JsonValue]:

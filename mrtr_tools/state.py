@@ -94,7 +94,7 @@ BOUND: Final = ("method", "target", "arguments", "principal")
 """What a payload has behind the progress, in its order."""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(slots=True, repr=False)
 class Opened:
     """A state that is genuine and belongs to the call it came with.
 
