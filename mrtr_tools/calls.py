@@ -27,9 +27,9 @@ DELETE: Final = b"\x7f"  # which json escapes
 MAX_EXACT: Final = 2**53  # beyond this, JavaScript rounds an integer and writes a float without its point
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # as everywhere that each round makes one: frozen, it takes six times as long to make
 class Client:
-    """What the client of one request declared about itself.
+    """What the client of one request declared about itself. Not to be changed.
 
     Attributes:
         capabilities: the `ClientCapabilities` object of the request, as sent.
@@ -73,7 +73,7 @@ class Channel(Protocol):
         ...
 
 
-@dataclass(slots=True)  # as everywhere that each round makes one: frozen, it takes six times as long to make
+@dataclass(slots=True)  # for the reason of `Client`
 class Call:
     """One request that can ask: all that a round may know. Not to be changed.
 
@@ -178,7 +178,7 @@ def _spelled_at_once(arguments: Mapping[str, JsonValue]) -> bytes | None:
     if len(arguments) > MAX_VALUES or not _AT_ONCE.issuperset(map(type, arguments.values())):
         return None
     try:
-        text = to_json(dict(sorted(arguments.items())))
+        text = to_json(dict(sorted(arguments.items())) if len(arguments) > 1 else arguments)
     except ValueError:
         return None
     return text if text.isascii() and DELETE not in text and len(text) < MAX_AT_ONCE else None
@@ -248,7 +248,7 @@ def _canonical(value: JsonValue) -> JsonValue:
     return [_canonical(item) for item in value] if isinstance(value, list) else value
 
 
-@dataclass(slots=True)  # for the reason of `Call`
+@dataclass(slots=True)  # for the reason of `Client`
 class InputRequired:
     """The call cannot go on without answers. Not to be changed.
 
@@ -261,7 +261,7 @@ class InputRequired:
     state: str | None = field(repr=False)
 
 
-@dataclass(slots=True)  # for the reason of `Call`
+@dataclass(slots=True)  # for the reason of `Client`
 class Complete:
     """The call is over. Not to be changed.
 

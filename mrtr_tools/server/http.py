@@ -113,13 +113,14 @@ class HttpEndpoint:
         except Refused as refused:
             response = refused.response
         except RequestError as error:
-            response = _json(failed(None, error))
+            response = failed(None, error)
         if response is not None:
-            status, body, headers = response
+            headers = (TYPE,) if isinstance(response, Answer) else response.headers
+            body = response.body
             told = [*headers, (b"content-length", b"%d" % len(body))]
             if self._load is not None and self._load.is_stopping and scope.get("http_version", "1.1") < "2":
                 told.append((b"connection", b"close"))  # no other request will be served
-            await send({"type": "http.response.start", "status": status, "headers": told})
+            await send({"type": "http.response.start", "status": response.status, "headers": told})
             await send({"type": "http.response.body", "body": body})
 
     def drain(self) -> None:
@@ -154,7 +155,7 @@ class HttpEndpoint:
                 await receive()
         await send({"type": "lifespan.shutdown.complete"})
 
-    async def _respond(self, scope: Message, receive: Receive, send: Send) -> Response | None:
+    async def _respond(self, scope: Message, receive: Receive, send: Send) -> Answer | Response | None:
         """What to answer; None when the SDK's application did.
 
         Raises:
@@ -181,7 +182,7 @@ class HttpEndpoint:
                 if isinstance(begun, Response):
                     return begun
                 if begun is not None:
-                    return _json(begun.result[0] if begun.result is not None else await unless_gone(begun, receive))
+                    return begun.result[0] if begun.result is not None else await unless_gone(begun, receive)
         # What was looked at is what is served.
         await self._sdk({**scope, "headers": [*headers.items()]}, replayed(bytes(body), receive), send)
         return None
@@ -236,10 +237,6 @@ class HttpEndpoint:
             return nobody
         _log.error("principal= is given, and no middleware around the application says who is calling")
         raise Refused.as_json(500, Rejected(INTERNAL_ERROR, "Internal error"))
-
-
-def _json(answer: Answer) -> Response:
-    return Response(answer.status, answer.body, (TYPE,))
 
 
 def _path(scope: Message) -> str:
