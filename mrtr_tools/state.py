@@ -318,8 +318,9 @@ def _encode(raw: bytes) -> bytes:
 def _decode(text: bytes) -> bytes:
     """The bytes of `text`, which must be just as `_encode` writes them."""
     padded = text.translate(STANDARD) + b"=" * (-len(text) % 4)
-    raw = binascii.a2b_base64(padded)  # which passes over what it does not know
-    if binascii.b2a_base64(raw, newline=False) != padded:
+    raw = binascii.a2b_base64(padded, strict_mode=True)
+    rest = len(raw) % 3  # bytes in the last characters, some bits of which say nothing and must be 0
+    if rest and binascii.b2a_base64(raw[-rest:], newline=False) != padded[-4:]:
         raise ValueError
     return raw
 
