@@ -47,7 +47,8 @@ def checked(content: object, schema: Mapping[str, JsonValue]) -> dict[str, JsonV
     required: Any = schema.get("required", ())
     answers: dict[str, JsonValue] = {}
     problems: list[str] = []
-    for name, spec in cast("dict[str, Spec]", schema["properties"]).items():
+    properties: Any = schema["properties"]
+    for name, spec in properties.items():
         raw = given.get(name)
         try:
             if not _is_blank(raw, spec):

@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol, cast
+from typing import Any, Final, Protocol
 
 from pydantic import JsonValue
 from pydantic_core import to_json
@@ -116,7 +116,7 @@ class Call:
     @classmethod
     def read(
         cls,
-        params: Mapping[str, object],
+        params: Mapping[str, JsonValue],
         *,
         client: Client,
         principal: str | None = None,
@@ -144,13 +144,13 @@ class Call:
         return cls(target, arguments, responses, state, principal, client, method, channel, lifespan, anonymous_ok)
 
 
-def _object(params: Mapping[str, object], name: str) -> Mapping[str, JsonValue]:
+def _object(params: Mapping[str, JsonValue], name: str) -> Mapping[str, JsonValue]:
     value = params.get(name)
     if value is None:
         return {}
     if not isinstance(value, dict):
         raise InvalidParams(f"{name} must be an object")
-    return cast("dict[str, JsonValue]", value)
+    return value
 
 
 def arguments_digest(arguments: Mapping[str, JsonValue]) -> str:

@@ -54,7 +54,8 @@ def ask(
         opened[key] = Open(path, each.pin, None if each.item.maker is None else question.to_json())
         told = responses.why(progress, path) or (TOLD_ANEW[anew] if question.kind != "sample" else "")
         asked[key] = question, told
-    responses.withdraw(progress, opened)
+    if progress.open:
+        responses.withdraw(progress, opened)
     progress.open = opened
     return NeedInput(Asked(asked), keep=not nothing_to_keep)
 

@@ -261,7 +261,7 @@ class Response:
     """A response to an elicitation."""
 
     action: Literal["accept", "decline", "cancel"]
-    content: object
+    content: JsonValue
 
 
 def read_response(raw: JsonValue) -> Response:
@@ -271,9 +271,9 @@ def read_response(raw: JsonValue) -> Response:
         Misfit: it is none.
     """
     action = raw.get("action") if isinstance(raw, dict) else None
-    if action not in ("accept", "decline", "cancel"):
+    if not isinstance(raw, dict) or action not in ("accept", "decline", "cancel"):
         raise Misfit("The answer could not be read.")
-    return Response(action, cast("dict[str, object]", raw).get("content"))
+    return Response(action, raw.get("content"))
 
 
 def read_roots(raw: JsonValue) -> list[Root]:

@@ -238,7 +238,7 @@ class StateSigner:
                 raise ValueError
             check = "future"
             _require(issued <= now + LEEWAY)
-            lives, age = self.ttl if ttl is None else ttl, self.greatest_age(ttl)
+            lives, age = (self.ttl, self.max_age) if ttl is None else (ttl, self.greatest_age(ttl))
             return Opened(progress, is_expired(now, minted=issued, born=progress.born, ttl=lives, max_age=age))
         except Exception:  # noqa: BLE001  whatever a client sent, there is one answer
             raise InvalidState(check, because=REASONS[check]) from None

@@ -21,7 +21,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple, TypeGuard
 
 from pydantic import JsonValue
 from pydantic_core import from_json
@@ -141,7 +141,7 @@ class Answer(NamedTuple):
     body: bytes
 
 
-def read_json(data: bytes | bytearray) -> Any:
+def read_json(data: bytes | bytearray) -> JsonValue:
     """What a message says, in UTF-8.
 
     NaN and numbers beyond all floats pass, as do halves of surrogate pairs: whoever takes a value refuses them, and can
@@ -162,24 +162,23 @@ def read_json(data: bytes | bytearray) -> Any:
     raise Rejected(PARSE_ERROR, "Parse error")
 
 
-def read_request(message: object) -> Request | None:
+def read_request(message: JsonValue) -> Request | None:
     """The request that a message is, or None when it is a notification.
 
     Raises:
         Rejected: it is neither.
     """
     if isinstance(message, dict):
-        fields = cast("dict[str, Any]", message)
-        method, params = fields.get("method"), fields.get("params")
-        if fields.get("jsonrpc") == "2.0" and isinstance(method, str) and (params is None or isinstance(params, dict)):
-            if "id" not in fields:
+        method, params = message.get("method"), message.get("params")
+        if message.get("jsonrpc") == "2.0" and isinstance(method, str) and (params is None or isinstance(params, dict)):
+            if "id" not in message:
                 return None
-            if is_id(name := fields["id"]):
-                return Request(name, method, cast("Json | None", params))
+            if is_id(name := message["id"]):
+                return Request(name, method, params)
     raise Rejected(INVALID_REQUEST, NO_MESSAGE)
 
 
-def is_id(value: object) -> bool:
+def is_id(value: object) -> TypeGuard[str | int]:
     """Whether this can be the id of a request: a whole number, or a text of up to `MAX_ID` whole characters."""
     if type(value) is int:
         return True

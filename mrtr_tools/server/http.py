@@ -17,7 +17,9 @@ import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic import JsonValue
 
 from mrtr_tools.errors import RequestError
 from mrtr_tools.server.envelope import (
@@ -189,7 +191,7 @@ class HttpEndpoint:
 
     @staticmethod
     def _begun(
-        lean: LeanServer, message: object, headers: Headers, principal: Caller
+        lean: LeanServer, message: JsonValue, headers: Headers, principal: Caller
     ) -> Started[Answer] | Response | None:
         """The answer to a message of 2026-07-28, on its way or there; None when it is not for `lean`."""
         request = read_request(message)
@@ -267,13 +269,11 @@ async def _all_of(begun: Started[Message], receive: Receive, gate: Gate) -> byte
     raise Gone
 
 
-def _check_id(message: object) -> None:
+def _check_id(message: JsonValue) -> None:
     """Refuse a message for the SDK whose id is none of ours.
 
     Raises:
         Rejected: it is too long, or no id at all.
     """
-    if isinstance(message, dict):
-        fields = cast("dict[str, object]", message)
-        if "id" in fields and not is_id(fields["id"]):
-            raise Rejected(INVALID_REQUEST, NO_MESSAGE)
+    if isinstance(message, dict) and "id" in message and not is_id(message["id"]):
+        raise Rejected(INVALID_REQUEST, NO_MESSAGE)
