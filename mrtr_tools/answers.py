@@ -44,10 +44,11 @@ def checked(content: object, schema: Mapping[str, JsonValue]) -> dict[str, JsonV
     if not isinstance(content, dict):
         raise Misfit("The form came back without its fields.")
     given = cast("dict[str, object]", content)
-    required = cast("list[str]", schema.get("required", ()))
+    required: Any = schema.get("required", ())
     answers: dict[str, JsonValue] = {}
     problems: list[str] = []
-    for name, spec in cast("dict[str, Spec]", schema["properties"]).items():
+    properties: Any = schema["properties"]
+    for name, spec in properties.items():
         raw = given.get(name)
         try:
             if not _is_blank(raw, spec):
@@ -65,7 +66,7 @@ def choices_of(spec: Spec) -> Sequence[str] | None:
     """What may be chosen, as it looks on the wire; None when the property is no choice."""
     if "enum" in spec:
         return cast("list[str]", spec["enum"])
-    titled = cast("list[dict[str, str]]", spec.get("oneOf") or spec.get("anyOf"))
+    titled = spec.get("oneOf") or spec.get("anyOf")
     return [choice["const"] for choice in titled] if titled else None
 
 

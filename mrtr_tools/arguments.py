@@ -113,6 +113,8 @@ class Arguments:
 
     def defaults(self, given: Given) -> dict[str, JsonValue]:
         """The values of what the client left out, as JSON, by names on the wire: those in Python may change."""
+        if not given.omitted:
+            return {}
         omitted = {name: self._parameters[name] for name in given.omitted}
         return {taken.parameter.wire_name: taken.dump(given.values[name]) for name, taken in omitted.items()}
 

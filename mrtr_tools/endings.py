@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, cast
 
-from pydantic import JsonValue
-
 from mrtr_tools import responses
 from mrtr_tools.calls import Call
 from mrtr_tools.carriers import Carrier
 from mrtr_tools.errors import ToolError
 from mrtr_tools.events import HandBack, NeedInput
 from mrtr_tools.progress import Open, Progress
-from mrtr_tools.questions import Question
+from mrtr_tools.questions import Asked, Question
 from mrtr_tools.walk import Ask
 
 __all__ = ["TOLD_ANEW", "ask", "hand_back", "may_hand_back"]
@@ -49,16 +47,17 @@ def ask(
     _count_round(progress, carrier, step)
     progress.moves_in_a_row = 0
     opened: dict[str, Open] = {}
-    requests: dict[str, Mapping[str, JsonValue]] = {}
+    asked: dict[str, tuple[Question, str]] = {}
     for each in asks:
         path, question = each.item.path, cast("Question", each.question)
         key = responses.open_key(progress, path)
         opened[key] = Open(path, each.pin, None if each.item.maker is None else question.to_json())
         told = responses.why(progress, path) or (TOLD_ANEW[anew] if question.kind != "sample" else "")
-        requests[key] = question.request(told)
-    responses.withdraw(progress, opened)
+        asked[key] = question, told
+    if progress.open:
+        responses.withdraw(progress, opened)
     progress.open = opened
-    return NeedInput(requests, keep=not nothing_to_keep)
+    return NeedInput(Asked(asked), keep=not nothing_to_keep)
 
 
 def hand_back(progress: Progress, carrier: Carrier, step: str) -> HandBack:

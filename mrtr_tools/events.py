@@ -29,6 +29,9 @@ __all__ = [
 FAILED: Final = "The tool failed unexpectedly."
 
 
+# Not frozen, as all that each round makes: that would take several times as long. None of these is changed.
+
+
 @dataclass(slots=True)
 class RunStep:
     """Call a function of the author, then report with `Round.returned` or `Round.raised`.
@@ -46,7 +49,7 @@ class RunStep:
     claim: Claim | None = field(default=None, repr=False, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class NeedInput:
     """The round is over: these questions must be answered.
 
@@ -69,7 +72,7 @@ class StartTask:
     """The round is over and nothing is asked: the call goes on as a durable task, see `Round.step`."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Finished:
     """The call is over.
 

@@ -240,8 +240,8 @@ def _takes_yes(carried: Carried) -> bool:
         return False
 
 
-def _said_yes(content: object, name: str) -> bool:
-    answer = cast("dict[str, object]", content).get(name) if isinstance(content, dict) else None
+def _said_yes(content: JsonValue, name: str) -> bool:
+    answer = content.get(name) if isinstance(content, dict) else None
     if not isinstance(answer, bool):
         raise Misfit(f"Please answer {name} with yes or no.")
     return answer

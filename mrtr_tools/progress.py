@@ -7,10 +7,10 @@ Its `repr` shows nothing of what it holds: that belongs in no log.
 
 from __future__ import annotations
 
-import secrets
+import base64
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from operator import attrgetter
 from typing import Any, Final, Literal, cast
 
 from pydantic import JsonValue
@@ -21,7 +21,7 @@ __all__ = ["Open", "Progress", "Slot", "new_call_id"]
 
 def new_call_id() -> str:
     """128 random bits as 22 characters."""
-    return secrets.token_urlsafe(16)
+    return base64.urlsafe_b64encode(os.urandom(16)).rstrip(b"=").decode()
 
 
 _new_dict: Final = cast("Callable[[], dict[str, Any]]", dict)  # ten times as quick as calling dict[str, Any]
@@ -127,14 +127,58 @@ class Progress:
 
     def to_json(self) -> dict[str, JsonValue]:
         """A JSON object that `from_json` turns back into an equal `Progress`; what is empty is left out."""
-        data: dict[str, JsonValue] = {name: value for name, value in zip(_PLAIN, _plain_of(self), strict=True) if value}
+        data: dict[str, JsonValue] = {"call": self.call}
+        if self.step:
+            data["step"] = self.step
+        if self.formerly:
+            data["formerly"] = self.formerly
+        if self.given:
+            data["given"] = self.given
+        self._write_counts(data)
+        self._write_tables(data)
         if self.slots:
             data["slots"] = {
                 path: _trimmed(s.pin, s.value, s.refused, s.is_yes or None) for path, s in self.slots.items()
             }
         if self.open:
-            data["open"] = {key: _trimmed(o.path, o.pin, o.asked) for key, o in self.open.items()}
+            data["open"] = {
+                key: [o.path, o.pin] if o.asked is None else [o.path, o.pin, o.asked] for key, o in self.open.items()
+            }
         return data
+
+    # Line by line: to go through the names of the fields takes four times as long, in every round.
+
+    def _write_counts(self, data: dict[str, JsonValue]) -> None:
+        if self.born:
+            data["born"] = self.born
+        if self.version:
+            data["version"] = self.version
+        if self.n:
+            data["n"] = self.n
+        if self.ran:
+            data["ran"] = self.ran
+        if self.rounds:
+            data["rounds"] = self.rounds
+        if self.moves:
+            data["moves"] = self.moves
+        if self.moves_in_a_row:
+            data["moves_in_a_row"] = self.moves_in_a_row
+
+    def _write_tables(self, data: dict[str, Any]) -> None:
+        if self.defaults:
+            data["defaults"] = self.defaults
+        if self.carried:
+            data["carried"] = self.carried
+        if self.same:
+            data["same"] = self.same
+        if self.why:
+            data["why"] = self.why
+        if self.misfits:
+            data["misfits"] = self.misfits
+        if self.used:
+            data["used"] = self.used
+        if self.visits:
+            data["visits"] = self.visits
 
     @classmethod
     def from_json(cls, data: Mapping[str, JsonValue]) -> Progress:
@@ -143,19 +187,18 @@ class Progress:
         Raises:
             ValueError: the object was not written by a build that speaks the same format.
         """
-        known: dict[str, Any] = dict(data)
         try:
-            progress = cls(known["call"])
-            for name, value in known.items():
-                if name == "slots":
-                    progress.slots = {path: Slot(*_row(row)) for path, row in value.items()}
-                elif name == "open":
-                    progress.open = {key: Open(*_row(row)) for key, row in value.items()}
+            progress = cls(cast("str", data["call"]))
+            for name, value in data.items():
+                if name == "open":
+                    progress.open = {key: Open(*_row(row)) for key, row in _table(value).items()}
+                elif name == "slots":
+                    progress.slots = {path: Slot(*_row(row)) for path, row in _table(value).items()}
                 elif type(value) is _PLAIN[name]:
                     setattr(progress, name, value)
                 else:
                     raise TypeError
-        except (KeyError, TypeError, AttributeError) as error:
+        except (KeyError, TypeError) as error:
             raise ValueError("not the progress of a call") from error
         return progress
 
@@ -182,7 +225,12 @@ _PLAIN: Final[dict[str, type]] = {
     "moves_in_a_row": int,
     "is_task": bool,
 }
-_plain_of: Final = cast("Callable[[Progress], tuple[JsonValue, ...]]", attrgetter(*_PLAIN))
+
+
+def _table(value: object) -> dict[str, object]:
+    if not isinstance(value, dict):
+        raise TypeError
+    return cast("dict[str, object]", value)
 
 
 def _row(row: object) -> list[Any]:

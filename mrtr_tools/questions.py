@@ -7,7 +7,7 @@ read by kind.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, cast, get_args
 
@@ -21,7 +21,7 @@ from mrtr_tools.sampling import SYSTEM, check_sample, sampling_params
 from mrtr_tools.templates import Template
 from mrtr_tools.urls import checked_url, url_template
 
-__all__ = ["Draft", "Kind", "Question", "Response", "kind_of", "kinds_of", "read_response", "read_roots"]
+__all__ = ["Asked", "Draft", "Kind", "Question", "Response", "kind_of", "kinds_of", "read_response", "read_roots"]
 
 Kind = Literal["form", "confirm", "url", "sample", "roots"]
 Texts = Mapping[str, str]
@@ -35,6 +35,15 @@ _ASKED: Final[dict[type[Source], Kind]] = {
     ListRoots: "roots",
 }
 _URL: Final = "url"
+_REQUIRED: Final[Mapping[Kind, Mapping[str, JsonValue]]] = {
+    "form": {"elicitation": {"form": {}}},
+    "confirm": {"elicitation": {"form": {}}},
+    "url": {"elicitation": {"url": {}}},
+    "sample": {"sampling": {}},
+    "roots": {"roots": {}},
+}
+_TOOLS: Final[Mapping[str, JsonValue]] = {"sampling": {"tools": {}}}
+_USES_TOOLS: Final = frozenset({"tools", "toolChoice"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +54,7 @@ class Question:
         kind: how its answer is read.
         method: the protocol's method.
         params: its parameters.
-        text: these as JSON, for a question that is sent often; else empty.
+        text: its `request` as JSON, for a question that is sent often; else empty.
     """
 
     kind: Kind
@@ -54,13 +63,9 @@ class Question:
     text: bytes = field(default=b"", repr=False, compare=False)
 
     @property
-    def requires(self) -> dict[str, JsonValue]:
+    def requires(self) -> Mapping[str, JsonValue]:
         """The client capability that asking needs, as a `ClientCapabilities` object."""
-        if self.kind == "url":
-            return {"elicitation": {"url": {}}}
-        if self.kind == "sample":
-            return {"sampling": {"tools": {}} if "tools" in self.params or "toolChoice" in self.params else {}}
-        return {"roots": {}} if self.kind == "roots" else {"elicitation": {"form": {}}}
+        return _TOOLS if self.kind == "sample" and not _USES_TOOLS.isdisjoint(self.params) else _REQUIRED[self.kind]
 
     @property
     def schema(self) -> dict[str, JsonValue]:
@@ -69,7 +74,9 @@ class Question:
 
     def request(self, why: str | None) -> dict[str, JsonValue]:
         """The `inputRequests` entry, with the reason why it is asked again."""
-        params = cast("dict[str, JsonValue]", from_json(self.text or to_json(self.params)))  # new: it may be changed
+        if self.text and not why:
+            return cast("dict[str, JsonValue]", from_json(self.text))
+        params = cast("dict[str, JsonValue]", from_json(to_json(self.params)))  # new: it may be changed
         if why and self.kind == "sample":
             again: JsonValue = {"role": "user", "content": {"type": "text", "text": why}}
             params["messages"] = [*cast("list[JsonValue]", params["messages"]), again]
@@ -77,6 +84,14 @@ class Question:
             params["message"] = f"{why}\n{params['message']}"
         request: dict[str, JsonValue] = {"method": self.method, "params": params}
         return request if params else {"method": self.method}
+
+    def written(self, why: str | None) -> bytes:
+        """`request` as JSON.
+
+        Raises:
+            ValueError: the reason is no Unicode text.
+        """
+        return self.text if self.text and not why else to_json(self.request(why))
 
     def to_json(self) -> dict[str, JsonValue]:
         """A JSON object that `from_json` turns back into an equal question."""
@@ -107,6 +122,38 @@ class Question:
         except ValueError as error:
             raise FormError("it has text that is no Unicode, or is no JSON") from error
         return question
+
+
+class Asked(Mapping[str, Mapping[str, JsonValue]]):
+    """The questions of a round by wire key, as they go over the wire; each look at one gives a new object.
+
+    Args:
+        questions: by wire key, each with the reason why it is asked again.
+    """
+
+    __slots__ = ("_questions",)
+
+    def __init__(self, questions: Mapping[str, tuple[Question, str | None]]) -> None:
+        self._questions = questions
+
+    def __getitem__(self, key: str) -> dict[str, JsonValue]:
+        question, why = self._questions[key]
+        return question.request(why)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._questions)
+
+    def __len__(self) -> int:
+        return len(self._questions)
+
+    def written(self) -> bytes:
+        """All of it as JSON, of which nothing is made anew that was written when it was defined.
+
+        Raises:
+            ValueError: a reason is no Unicode text.
+        """
+        entries = [b"%b:%b" % (to_json(key), asked.written(why)) for key, (asked, why) in self._questions.items()]
+        return b"{%b}" % b",".join(entries)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,7 +190,7 @@ class Draft:
             return draft
         filled = draft.question({})  # only doubled braces change
         plain = unfilled if filled == unfilled else filled
-        return replace(draft, plain=replace(plain, text=to_json(plain.params)))
+        return replace(draft, plain=replace(plain, text=to_json(plain.request(None))))
 
     @property
     def kind(self) -> Kind:
@@ -209,12 +256,12 @@ def _question(source: Source, schema: Mapping[str, JsonValue] | None, texts: Tex
 # Answers
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(slots=True, repr=False)
 class Response:
     """A response to an elicitation."""
 
     action: Literal["accept", "decline", "cancel"]
-    content: object
+    content: JsonValue
 
 
 def read_response(raw: JsonValue) -> Response:
@@ -224,9 +271,9 @@ def read_response(raw: JsonValue) -> Response:
         Misfit: it is none.
     """
     action = raw.get("action") if isinstance(raw, dict) else None
-    if action not in ("accept", "decline", "cancel"):
+    if not isinstance(raw, dict) or action not in ("accept", "decline", "cancel"):
         raise Misfit("The answer could not be read.")
-    return Response(action, cast("dict[str, object]", raw).get("content"))
+    return Response(action, raw.get("content"))
 
 
 def read_roots(raw: JsonValue) -> list[Root]:

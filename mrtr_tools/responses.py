@@ -151,6 +151,8 @@ def ask_again(progress: Progress, step: Step, name: str, reason: str, *, inside:
 
 def why(progress: Progress, path: str) -> str | None:
     """Why an input is asked again, or the one whose function needs it."""
+    if not progress.why:
+        return None
     while path and path not in progress.why:
         path = path.rpartition(".")[0]
     return progress.why.get(path)

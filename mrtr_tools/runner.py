@@ -203,7 +203,8 @@ class _Driver:
             RequestError: the author raised it.
         """
         event = await self._to_the_end()
-        self._tell(event)
+        if self.observer is not None:
+            self.observer(event)
         log_end(self.machine, event)
         if isinstance(event, Finished) and event.failure is not None:
             raise event.failure
@@ -233,27 +234,14 @@ class _Driver:
             machine.restore(outcome, held)
 
     async def _run(self, event: RunStep) -> None:
-        self._tell(event)
+        if self.observer is not None:
+            self.observer(event)
         try:
-            value, made = await _contained(event, self.machine.toolbox)
+            value, made = await _called(event, self.machine.toolbox)
         except Exception as error:  # noqa: BLE001  an author's code may raise anything
             self.machine.raised(error)
         else:
             self.machine.returned(value, made)
-
-    def _tell(self, event: Event) -> None:
-        if self.observer is not None:
-            self.observer(event)
-
-
-async def _contained(event: RunStep, toolbox: Toolbox) -> tuple[object, Sequence[Then]]:
-    """Call a function so that it cannot end the server, or the task that serves the call."""
-    try:
-        return await _called(event, toolbox)
-    except (SystemExit, get_cancelled_exc_class()) as left:
-        if not isinstance(left, SystemExit) and _is_cancelled():
-            raise
-        raise RuntimeError(f"{event.step.signature.where} ended with {type(left).__name__}") from left
 
 
 def _is_cancelled() -> bool:
@@ -266,14 +254,20 @@ def _is_cancelled() -> bool:
 
 
 async def _called(event: RunStep, toolbox: Toolbox) -> tuple[object, Sequence[Then]]:
+    """Call a function so that it cannot end the server, or the task that serves the call."""
     signature = event.step.signature
     context, made = watched(toolbox.steps.of)
-    if signature.is_async:
-        value = context.run(signature.function, **event.arguments)
-    else:  # in a list, for trio refuses a coroutine that comes out of a thread
-        [value] = await in_thread(lambda: [context.run(signature.function, **event.arguments)])
-    if inspect.isawaitable(value) and not isinstance(value, Then):
-        value = await _in_context(context, value)
+    try:
+        if signature.is_async:
+            value = context.run(signature.function, **event.arguments)
+        else:  # in a list, for trio refuses a coroutine that comes out of a thread
+            [value] = await in_thread(lambda: [context.run(signature.function, **event.arguments)])
+        if inspect.isawaitable(value) and not isinstance(value, Then):
+            value = await _in_context(context, value)
+    except (SystemExit, get_cancelled_exc_class()) as left:
+        if not isinstance(left, SystemExit) and _is_cancelled():
+            raise
+        raise RuntimeError(f"{signature.where} ended with {type(left).__name__}") from left
     return value, made
 
 

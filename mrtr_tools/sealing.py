@@ -8,8 +8,6 @@ under the seal: a text that is moved to another place does not open there.
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -17,10 +15,12 @@ from typing import Final
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.hmac import HMAC
 
 from mrtr_tools.keys import ID_SIZE, Key
 
-__all__ = ["NONCE", "SALT", "Sealer", "cipher_of"]
+__all__ = ["NONCE", "SALT", "Sealer", "cipher_of", "digest_with"]
 
 SALT: Final = 24  # bytes
 NONCE: Final = bytes(12)  # each key encrypts one text
@@ -41,10 +41,7 @@ class Sealer:
     ) -> None:
         self._clock = clock
         self._keys = {key.derive(f"{purpose}/kid", audience, ID_SIZE): key for key in reversed(ring)}
-        self._seals = {
-            key_id: hmac.new(key.derive(purpose, audience), digestmod=hashlib.sha256)
-            for key_id, key in self._keys.items()
-        }
+        self._seals = {key_id: HMAC(key.derive(purpose, audience), SHA256()) for key_id, key in self._keys.items()}
         self._current = ring[0].derive(f"{purpose}/kid", audience, ID_SIZE)
 
     @property
@@ -78,8 +75,18 @@ class Sealer:
             raise ValueError("it was changed, or sealed for something else") from None
 
 
-def cipher_of(seal: hmac.HMAC, salt: bytes) -> AESGCM:
-    """The cipher of one text: its key is the HMAC of its salt."""
-    derived = seal.copy()
-    derived.update(salt)
-    return AESGCM(derived.digest())
+def cipher_of(seal: HMAC, salt: bytes) -> AESGCM:
+    """The cipher of one text: its key is the HMAC of its salt.
+
+    Args:
+        seal: with the sealing key set up and nothing else in it. It stays so.
+        salt: of the text.
+    """
+    return AESGCM(digest_with(seal, salt))
+
+
+def digest_with(keyed: HMAC, data: bytes) -> bytes:
+    """The HMAC of `data`, with a key that was set up once: that takes longer than all the rest of it."""
+    started = keyed.copy()
+    started.update(data)
+    return started.finalize()

@@ -43,6 +43,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.hmac import HMAC
 from itsdangerous import Signer
 from itsdangerous.signer import SigningAlgorithm
 from pydantic_core import from_json, to_json
@@ -52,7 +54,7 @@ from mrtr_tools.errors import InvalidState, StateTooLarge
 from mrtr_tools.keys import ID_SIZE, InvalidKey, Key, read_keys
 from mrtr_tools.lifetimes import LEEWAY, greatest_age, is_expired, is_lifetime
 from mrtr_tools.progress import Progress
-from mrtr_tools.sealing import NONCE, SALT, Sealer, cipher_of
+from mrtr_tools.sealing import NONCE, SALT, Sealer, cipher_of, digest_with
 
 __all__ = ["LEEWAY", "MAX_PAYLOAD", "MAX_TOKEN", "REASONS", "Opened", "StateSigner", "describe"]
 
@@ -66,7 +68,7 @@ TAG: Final = 16
 HEAD: Final = 1 + ID_SIZE  # format and key id
 SEALED_HEAD: Final = HEAD + SALT
 URL_SAFE: Final = bytes.maketrans(b"+/", b"-_")
-STANDARD: Final = bytes.maketrans(b"-_", b"+/")
+STANDARD: Final = bytes.maketrans(b"-_+/=", b"+/!!!")  # what is not of base64url becomes what is of no base64
 
 MAX_TOKEN: Final = -(-(SEALED_HEAD + MAX_PAYLOAD + TAG) * 4 // 3) + 1 + 43
 """Characters of the longest token that can be genuine."""
@@ -88,7 +90,11 @@ REASONS: Final[Mapping[str, str]] = {
 """Why a state was refused, and what that means, in the order of the checks. For logs, never for the wire."""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+BOUND: Final = ("method", "target", "arguments", "principal")
+"""What a payload has behind the progress, in its order."""
+
+
+@dataclass(slots=True, repr=False)
 class Opened:
     """A state that is genuine and belongs to the call it came with.
 
@@ -223,35 +229,29 @@ class StateSigner:
             _require(raw[:1] in self._accepts)
             payload = keys.open(raw)
             check = "format"
-            version, issued, data, method, target, arguments, principal = from_json(payload, allow_inf_nan=False)
-            _require(version == FORMAT)
+            version, issued, data, *bound = from_json(payload, allow_inf_nan=False)
+            _require(version == FORMAT and len(bound) == len(BOUND))
             progress = Progress.from_json(data)
-            check = "method"
-            _require(method == call.method)
-            check = "target"
-            _require(target == call.target)
-            check = "arguments"
-            _require(arguments == call.digest)
-            check = "principal"
-            _require(principal == _principal_digest(call.principal, progress.call))
+            belongs = [call.method, call.target, call.digest, _principal_digest(call.principal, progress.call)]
+            if bound != belongs:
+                check = _unlike(bound, belongs)
+                raise ValueError
             check = "future"
             _require(issued <= now + LEEWAY)
-            lives, age = self.ttl if ttl is None else ttl, self.greatest_age(ttl)
+            lives, age = (self.ttl, self.max_age) if ttl is None else (ttl, self.greatest_age(ttl))
             return Opened(progress, is_expired(now, minted=issued, born=progress.born, ttl=lives, max_age=age))
         except Exception:  # noqa: BLE001  whatever a client sent, there is one answer
             raise InvalidState(check, because=REASONS[check]) from None
 
 
 class _Hmac(SigningAlgorithm):
-    """HMAC-SHA256 with one key, which is set up once: that takes longer than to sign a state."""
+    """HMAC-SHA256 with one key, which is set up once."""
 
     def __init__(self, key: bytes) -> None:
-        self._keyed = hmac.new(key, digestmod=hashlib.sha256)
+        self._keyed = HMAC(key, SHA256())
 
     def get_signature(self, key: bytes, value: bytes) -> bytes:  # noqa: ARG002  it is the one above
-        keyed = self._keyed.copy()
-        keyed.update(value)
-        return keyed.digest()
+        return digest_with(self._keyed, value)
 
 
 class _Keys:
@@ -263,7 +263,7 @@ class _Keys:
         self.head = form + key.id_for(audience)
         self.accept_until = key.accept_until
         sealed = form == SEALED
-        self._seal = hmac.new(key.derive("state/seal", audience), digestmod=hashlib.sha256) if sealed else None
+        self._seal = HMAC(key.derive("state/seal", audience), SHA256()) if sealed else None
         secret = key.derive("state/sign" if sealed else "state/sign-unsealed", audience)
         self.signature = Signer(secret, key_derivation="none", algorithm=_Hmac(secret)).get_signature
 
@@ -300,6 +300,11 @@ def _require(held: bool, /) -> None:  # noqa: FBT001  a condition, not a switch
         raise ValueError
 
 
+def _unlike(bound: Sequence[object], belongs: Sequence[object]) -> str:
+    """The first thing that a state is bound to and a call does not have."""
+    return next(name for name, one, other in zip(BOUND, bound, belongs, strict=True) if one != other)
+
+
 def _seconds(name: str, value: object) -> float:
     if not is_lifetime(value):
         raise ValueError(f"{name} must be a positive number of seconds")
@@ -312,8 +317,11 @@ def _encode(raw: bytes) -> bytes:
 
 def _decode(text: bytes) -> bytes:
     """The bytes of `text`, which must be just as `_encode` writes them."""
-    raw = binascii.a2b_base64(text.translate(STANDARD) + b"=" * (-len(text) % 4))
-    _require(_encode(raw) == text)
+    padded = text.translate(STANDARD) + b"=" * (-len(text) % 4)
+    raw = binascii.a2b_base64(padded, strict_mode=True)
+    rest = len(raw) % 3  # bytes in the last characters, some bits of which say nothing and must be 0
+    if rest and binascii.b2a_base64(raw[-rest:], newline=False) != padded[-4:]:
+        raise ValueError
     return raw
 
 

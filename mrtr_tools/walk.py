@@ -97,7 +97,9 @@ class Walk:
                 continue
             known = dict(values)
             open_inputs = [item for item in group.inputs if item.name not in known]
-            waiting = self._refuse_unsupported(self._unsettled(owner, open_inputs, known, values), values)
+            waiting = self._unsettled(owner, open_inputs, known, values)
+            if waiting:
+                waiting = self._refuse_unsupported(waiting, values)
             first: First | None = None
             for ask in waiting:  # to the end, so that no function runs before all questions of the group are checked
                 if ask.question is not None:
@@ -116,15 +118,23 @@ class Walk:
     ) -> list[Ask]:
         """What is to be asked of a group, and each yes beside what is asked for the first time, or otherwise than it
         was: another build asks it, and whoever said yes has not seen it."""
-        waiting = [ask for item in inputs if (ask := self._settle(owner, item, known, values)) is not None]
-        if self.progress.slots and any(self._is_new(ask.item) for ask in waiting):
+        waiting = self._settle_each(owner, inputs, known, values)
+        if waiting and self.progress.slots and any(self._is_new(ask.item) for ask in waiting):
             responses.withdraw_yeses(self.progress, inputs, inner=False)
-        if len(waiting) == len(inputs):
+        open_still = [item for item in inputs if item.path not in self.progress.slots]
+        if len(open_still) == len(waiting):
             return waiting
-        asked = {ask.item.path for ask in waiting}
-        if all(item.path in self.progress.slots or item.path in asked for item in inputs):
-            return waiting
-        return [ask for item in inputs if (ask := self._settle(owner, item, known, values)) is not None]
+        return self._settle_each(owner, inputs, known, values)  # one has taken the answer of another with it
+
+    def _settle_each(
+        self, owner: Step, inputs: Sequence[Input], known: Mapping[str, object], values: dict[str, object]
+    ) -> list[Ask]:
+        waiting: list[Ask] = []
+        for item in inputs:
+            ask = self._settle(owner, item, known, values)
+            if ask is not None:
+                waiting.append(ask)
+        return waiting
 
     def _is_new(self, item: Input) -> bool:
         """Whether nothing was asked, answered or made for an input so far."""

@@ -1,5 +1,6 @@
 """`Call.read`, `Client.supports` and `arguments_digest`."""
 
+import hashlib
 import json
 from typing import Any
 
@@ -38,6 +39,23 @@ def as_javascript_writes_it(value: Any) -> Any:
 def test_the_digest_is_the_same_however_a_client_writes_the_values(arguments):
     assert arguments_digest(arguments) == arguments_digest(as_javascript_writes_it(arguments))
     assert arguments_digest(arguments) == arguments_digest(json.loads(json.dumps(arguments)))
+
+
+PLAIN = st.none() | st.booleans() | st.integers() | st.text(st.characters(max_codepoint=0xFF)) | st.text()
+
+
+@given(st.dictionaries(st.text(st.characters(max_codepoint=0xFF)), PLAIN, max_size=5))
+def test_arguments_of_any_characters_are_spelled_as_json_spells_them(arguments):
+    """Security 18: what is spelled at once and what is spelled with care are the same."""
+    text = json.dumps(arguments, sort_keys=True, separators=(",", ":"))
+    assert arguments_digest(arguments) == hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+@pytest.mark.parametrize("character", [chr(code) for code in range(256)])
+def test_every_character_of_one_byte_is_spelled_as_json_spells_it(character):
+    """Security 18."""
+    text = json.dumps({character: character}, separators=(",", ":"))
+    assert arguments_digest({character: character}) == hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 @pytest.mark.parametrize(

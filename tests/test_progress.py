@@ -1,3 +1,5 @@
+from dataclasses import fields
+
 import pytest
 from pydantic_core import from_json, to_json
 
@@ -11,6 +13,7 @@ FULL = Progress(
     ran=True,
     rounds=4,
     step="purchase",
+    formerly="buy",
     defaults={"day": None},
     given="d",
     carried={"flight": {"price": 3}},
@@ -20,12 +23,19 @@ FULL = Progress(
     why={"a": "That day is full"},
     misfits={"a": 1},
     used={"b": 1},
+    visits={"purchase": 2},
+    moves=3,
+    moves_in_a_row=1,
 )
 
 
 @pytest.mark.parametrize("progress", [FULL, Progress(), Progress(call="c", step="x")])
 def test_progress_comes_back_from_json_as_it_was(progress: Progress):
     assert Progress.from_json(from_json(to_json(progress.to_json()))) == progress
+
+
+def test_every_field_that_holds_something_is_written():
+    assert FULL.to_json().keys() == {field.name for field in fields(Progress)}
 
 
 def test_what_is_empty_costs_no_bytes():

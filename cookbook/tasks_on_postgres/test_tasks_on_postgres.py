@@ -59,7 +59,7 @@ def no_time(monkeypatch: pytest.MonkeyPatch) -> None:
     async def at_once(_: float) -> None:
         return None
 
-    monkeypatch.setattr(recipe.anyio, "sleep", at_once)
+    monkeypatch.setattr("anyio.sleep", at_once)
 
 
 @pytest.mark.usefixtures("no_time")

@@ -112,7 +112,8 @@ class Gate:
         if len(headers) < len(sent):
             headers = _combined(sent)
         self._check_body(headers)
-        if scope["method"] == "POST" and not _is_json(headers.get(b"content-type", b"")):
+        media_type = headers.get(b"content-type", b"")
+        if media_type != JSON and scope["method"] == "POST" and not _is_json(media_type):
             raise Refused(Response(400, b"Invalid Content-Type header"))
         host, origin = headers.get(b"host", b""), headers.get(b"origin")
         if not self._hosts.has(host):
@@ -183,4 +184,4 @@ def _combined(sent: list[tuple[bytes, bytes]]) -> Headers:
 
 
 def _is_json(media_type: bytes) -> bool:
-    return media_type == JSON or media_type.partition(b";")[0].strip(SPACE).lower() == JSON
+    return media_type.partition(b";")[0].strip(SPACE).lower() == JSON

@@ -64,7 +64,9 @@ def check_routing(request: Request, meta: Mapping[str, JsonValue], headers: Head
     sent = headers.get(METHOD_HEADER)
     if sent is None or sent.decode("latin-1") != request.method:
         raise _mismatch("mcp-method header does not match the request body's method")
-    check_name(request.method, request.params or {}, _text(headers, NAME_HEADER))
+    named = NAMED_BY.get(request.method)
+    if named is not None and request.params is not None:
+        check_name(named, request.params.get(named), _text(headers, NAME_HEADER))
 
 
 def check_sent(request: Request, target: str, headers: Headers) -> None:
@@ -85,20 +87,18 @@ def check_sent(request: Request, target: str, headers: Headers) -> None:
         raise _mismatch("mcp-name header does not match what the request body names")
 
 
-def check_name(method: str, params: Mapping[str, object], sent: str | None) -> None:
+def check_name(named: str, target: object, sent: str | None) -> None:
     """Compare the `Mcp-Name` header with what a request is about.
 
     Args:
-        method: of the request.
-        params: its parameters.
+        named: the parameter that says so.
+        target: what it says; None when it is not there.
         sent: the header; None when there is none.
 
     Raises:
         Rejected: it is missing, or says otherwise (-32020).
     """
-    named = NAMED_BY.get(method)
-    target = None if named is None else params.get(named)
-    if target is not None and _decoded(sent) != target:
+    if target is not None and (sent is None or _decoded(sent) != target):
         raise _mismatch(f"mcp-name header does not match the request body's {named!r} parameter")
 
 
@@ -107,9 +107,9 @@ def _text(headers: Headers, name: bytes) -> str | None:
     return None if value is None else value.decode("latin-1")
 
 
-def _decoded(value: str | None) -> str | None:
+def _decoded(value: str) -> str | None:
     """What a header stands for: itself, or the UTF-8 behind its ``=?base64?...?=``; None when that cannot be read."""
-    if value is None or not value.startswith("=?") or (coded := _SENTINEL.fullmatch(value)) is None:
+    if not value.startswith("=?") or (coded := _SENTINEL.fullmatch(value)) is None:
         return value
     try:
         raw = base64.b64decode(coded[1], validate=True)

@@ -17,7 +17,9 @@ import sys
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic import JsonValue
 
 from mrtr_tools.errors import RequestError
 from mrtr_tools.keys import InvalidKey
@@ -117,11 +119,14 @@ class HttpEndpoint:
         except Refused as refused:
             response = refused.response
         except RequestError as error:
-            response = _json(failed(None, error))
+            response = failed(None, error)
         if response is not None:
-            status, body, headers = response
-            told = [*headers, (b"content-length", b"%d" % len(body)), *self._last(scope)]
-            await send({"type": "http.response.start", "status": status, "headers": told})
+            headers = (TYPE,) if isinstance(response, Answer) else response.headers
+            body = response.body
+            told = [*headers, (b"content-length", b"%d" % len(body))]
+            if self._service is not None and self._service.load.is_stopping and scope.get("http_version", "1.1") < "2":
+                told.append((b"connection", b"close"))  # no other request will be served
+            await send({"type": "http.response.start", "status": response.status, "headers": told})
             await send({"type": "http.response.body", "body": body})
 
     def drain(self) -> None:
@@ -166,7 +171,7 @@ class HttpEndpoint:
             return
         await send({"type": "lifespan.shutdown.complete"})
 
-    async def _respond(self, scope: Message, receive: Receive, send: Send) -> Response | None:
+    async def _respond(self, scope: Message, receive: Receive, send: Send) -> Answer | Response | None:
         """What to answer; None when the SDK's application did.
 
         Raises:
@@ -189,13 +194,13 @@ class HttpEndpoint:
             if isinstance(begun, Response):
                 return begun
             if begun is not None:
-                return _json(begun.result[0] if begun.result is not None else await unless_gone(begun, receive))
+                return begun.result[0] if begun.result is not None else await unless_gone(begun, receive)
         # What was looked at is what is served.
         await self._sdk({**scope, "headers": [*headers.items()]}, replayed(bytes(body), receive), send)
         return None
 
     def _begun(
-        self, message: object, headers: Headers, principal: Caller, *, older: bool
+        self, message: JsonValue, headers: Headers, principal: Caller, *, older: bool
     ) -> Started[Answer] | Response | None:
         """The answer to a message, on its way or there; None when it is for the SDK."""
         if self._proposed is not None and headers.get(VERSION_HEADER) in UNSAID and SESSION_HEADER not in headers:
@@ -234,11 +239,6 @@ class HttpEndpoint:
             late = Rejected(INVALID_REQUEST, f"The body of a request may take {self._body_seconds} seconds")
             raise Refused.as_json(408, late, close=True) from None
 
-    def _last(self, scope: Message) -> list[tuple[bytes, bytes]]:
-        """Says that a connection ends with this answer, where no other request will be served."""
-        stops = self._service is not None and self._service.load.is_stopping and scope.get("http_version", "1.1") < "2"
-        return [(b"connection", b"close")] if stops else []
-
     def _principal_of(self, scope: Message) -> Caller:
         """Says who is calling.
 
@@ -256,10 +256,6 @@ class HttpEndpoint:
             return nobody
         _log.error("principal= is given, and no middleware around the application says who is calling")
         raise Refused.as_json(500, Rejected(INTERNAL_ERROR, "Internal error"))
-
-
-def _json(answer: Answer) -> Response:
-    return Response(answer.status, answer.body, (TYPE,))
 
 
 def _path(scope: Message) -> str:
@@ -290,13 +286,11 @@ async def _all_of(begun: Started[Message], receive: Receive, gate: Gate) -> byte
     raise Gone
 
 
-def _check_id(message: object) -> None:
+def _check_id(message: JsonValue) -> None:
     """Refuse a message for the SDK whose id is none of ours.
 
     Raises:
         Rejected: it is too long, or no id at all.
     """
-    if isinstance(message, dict):
-        fields = cast("dict[str, object]", message)
-        if "id" in fields and not is_id(fields["id"]):
-            raise Rejected(INVALID_REQUEST, NO_MESSAGE)
+    if isinstance(message, dict) and "id" in message and not is_id(message["id"]):
+        raise Rejected(INVALID_REQUEST, NO_MESSAGE)

@@ -40,7 +40,7 @@ from mrtr_tools.server.listing import LISTS, can_log, kinds
 from mrtr_tools.server.service import Service
 from mrtr_tools.server.shapes import METHODS, TASK_METHODS, fits
 from mrtr_tools.server.tasks import answer as answer_for_task, with_extension
-from mrtr_tools.server.wire import NOT_CACHED, encoded, not_shown, unchecked_result
+from mrtr_tools.server.wire import NOT_CACHED, encoded, not_shown, unchecked_result, written_result
 from mrtr_tools.tools import Toolbox
 
 if TYPE_CHECKING:
@@ -82,6 +82,7 @@ class LeanServer:
         self._toolbox = toolbox = service.toolbox
         self._alone = alone
         self._meta: Json = {SERVER_INFO: dict(_identity(toolbox) if identity is None else identity)}
+        self._meta_text = encoded(self._meta)
         self._served = _methods(service)
         self._told: dict[tuple[str, bool], tuple[int, bytes]] = {}
         self._param_headers: dict[str, ParamHeaders] = {}
@@ -219,10 +220,12 @@ class LeanServer:
         )
 
     def _written(self, request: Request, call: Call, carrier: Carrier, reply: Reply) -> bytes:
+        written = written_result(carrier, reply, self._meta_text)
+        if written is not None:
+            return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (to_json(request.id), written)
         result = unchecked_result(call, carrier, reply)
         result["_meta"] = {**self._meta, **cast("Json", result["_meta"])} if result.get("_meta") else self._meta
-        asked = isinstance(reply, InputRequired)  # and what is asked was JSON already
-        return encoded({"jsonrpc": "2.0", "id": request.id, "result": result}, is_finite=asked)
+        return encoded({"jsonrpc": "2.0", "id": request.id, "result": result})
 
     # What there is
 

@@ -18,7 +18,7 @@ import signal
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from importlib import import_module
-from typing import Final, cast
+from typing import Final
 
 from pydantic import JsonValue
 
@@ -214,9 +214,8 @@ class StdioLoop:
         """The call of an id, which the SDK also takes for a number when it is the text of one."""
         if not is_id(name):
             return None
-        exact = cast("str | int", name)
         with suppress(ValueError):
-            return self._calls.get(exact) or self._calls.get(str(exact) if isinstance(exact, int) else int(exact))
+            return self._calls.get(name) or self._calls.get(str(name) if isinstance(name, int) else int(name))
         return None
 
     # Calls

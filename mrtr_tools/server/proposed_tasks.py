@@ -136,7 +136,7 @@ class ProposedTasks:
             return False
         return request.method != "tools/call" or params.get("task") is not None
 
-    def request_in(self, message: object) -> Request | None:
+    def request_in(self, message: JsonValue) -> Request | None:
         """One of these requests, if a message is one."""
         try:
             request = read_request(message)

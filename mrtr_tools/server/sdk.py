@@ -299,7 +299,7 @@ class Attached:
         """The answer to a request for a task; for one that is none of ours, that of whoever has it."""
         params = dict(ctx.params or {})
         if ctx.request is not None:
-            check_name(ctx.method, params, ctx.request.headers.get("mcp-name"))
+            check_name("taskId", params.get("taskId"), ctx.request.headers.get("mcp-name"))
         if not fits(ctx.method, params):
             raise MCPError(types.INVALID_PARAMS, "Invalid request parameters", "")
         try:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Final, cast
 
 from mrtr_tools.calls import Call, Reply
@@ -84,14 +86,21 @@ class Service:
         Raises:
             RequestError: the request cannot be served, or not now.
         """
-        from mrtr_tools.runner import handle_call  # with asyncio and anyio, which a first question does not need
-
-        with self.load.call(call.principal):
+        load, handle = self.load, _handler()
+        load.begin(call.principal)
+        try:
             if start is None and self.tasks is not None:
                 start = self.tasks.start
-            return await handle_call(
-                self.toolbox, call, self.signer, ledger=self.ledger, is_busy=self.load.is_busy, start=start
-            )
+            return await handle(self.toolbox, call, self.signer, ledger=self.ledger, is_busy=load.is_busy, start=start)
+        finally:
+            load.end(call.principal)
+
+
+@cache  # a statement that imports what is there takes longer than to look at the headers of a request
+def _handler() -> Callable[..., Awaitable[Reply]]:
+    from mrtr_tools.runner import handle_call  # with asyncio and anyio, which a first question does not need
+
+    return handle_call
 
 
 def check_principal(principal: object) -> None:

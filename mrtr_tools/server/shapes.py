@@ -1,4 +1,4 @@
-"""What the parameters of a request look like: the schema of revision 2026-07-28, compiled when this is imported.
+"""What the parameters of a request look like: the schema of revision 2026-07-28, compiled when it is first asked for.
 
 Only that: answers and state are looked at by the core, so that one that cannot be read does not end the call.
 """
@@ -6,6 +6,7 @@ Only that: answers and state are looked at by the core, so that one that cannot 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Final, get_args
 
 from pydantic import JsonValue
@@ -60,31 +61,36 @@ META: Final = shape(
         "progressToken": core_schema.union_schema([TEXT, core_schema.int_schema()]),
     },
 )
-LIST: Final = SchemaValidator(shape({"_meta": META}, cursor=TEXT))
+LIST: Final = shape({"_meta": META}, cursor=TEXT)
 
-_SHAPES: Final[Mapping[str, SchemaValidator]] = {
-    "tools/call": SchemaValidator(shape({"_meta": META, "name": TEXT}, arguments=OBJECT)),
-    "prompts/get": SchemaValidator(shape({"_meta": META, "name": TEXT}, arguments=core_schema.dict_schema(TEXT, TEXT))),
-    "resources/read": SchemaValidator(shape({"_meta": META, "uri": TEXT})),
+_PARAMS: Final[Mapping[str, TypedDictSchema]] = {
+    "tools/call": shape({"_meta": META, "name": TEXT}, arguments=OBJECT),
+    "prompts/get": shape({"_meta": META, "name": TEXT}, arguments=core_schema.dict_schema(TEXT, TEXT)),
+    "resources/read": shape({"_meta": META, "uri": TEXT}),
     "tools/list": LIST,
     "prompts/list": LIST,
     "resources/list": LIST,
     "resources/templates/list": LIST,
-    "server/discover": SchemaValidator(shape({"_meta": META})),
+    "server/discover": shape({"_meta": META}),
 }
-_TASK: Final = SchemaValidator(shape({"_meta": META, "taskId": TEXT}))
-_TASK_SHAPES: Final[Mapping[str, SchemaValidator]] = {
+_TASK: Final = shape({"_meta": META, "taskId": TEXT})
+_TASK_PARAMS: Final[Mapping[str, TypedDictSchema]] = {
     "tasks/get": _TASK,
-    "tasks/update": SchemaValidator(shape({"_meta": META, "taskId": TEXT, "inputResponses": OBJECT})),
+    "tasks/update": shape({"_meta": META, "taskId": TEXT, "inputResponses": OBJECT}),
     "tasks/cancel": _TASK,
 }
 
-METHODS: Final = _SHAPES.keys()
+METHODS: Final = _PARAMS.keys()
 """What can be asked of a toolbox."""
-TASK_METHODS: Final = _TASK_SHAPES.keys()
+TASK_METHODS: Final = _TASK_PARAMS.keys()
 """What can be asked of tasks, where there may be some."""
 
 
 def fits(method: str, params: Mapping[str, JsonValue]) -> bool:
     """Whether the parameters of a request are what the protocol says; `method` is of `METHODS` or `TASK_METHODS`."""
-    return (_SHAPES.get(method) or _TASK_SHAPES[method]).isinstance_python(params)
+    return _shape_of(method).isinstance_python(params)
+
+
+@cache
+def _shape_of(method: str) -> SchemaValidator:
+    return SchemaValidator(_PARAMS.get(method) or _TASK_PARAMS[method])

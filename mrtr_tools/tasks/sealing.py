@@ -8,14 +8,14 @@ delete it.
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, cast
 
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.hmac import HMAC
 from pydantic import JsonValue
 from pydantic_core import from_json, to_json
 
@@ -85,8 +85,8 @@ class TaskSealer:
             return None
         return self._open(row, row.message, _context(row, "message")).decode() or None
 
-    def _keyed(self, row: Row) -> hmac.HMAC:
-        return hmac.new(self.ring.open(row.key, _context(row, "key")), digestmod=hashlib.sha256)
+    def _keyed(self, row: Row) -> HMAC:
+        return HMAC(self.ring.open(row.key, _context(row, "key")), SHA256())
 
     def _seal(self, row: Row, data: bytes, context: bytes) -> bytes:
         salt = os.urandom(SALT)

@@ -16,7 +16,7 @@ from pydantic_core import from_json, to_json
 
 from mrtr_tools.calls import Call, Client
 from mrtr_tools.errors import InvalidParams, StateTooLarge
-from mrtr_tools.events import Finished, HandBack, NeedInput, RunStep
+from mrtr_tools.events import Finished, NeedInput, RunStep
 from mrtr_tools.marks import watched
 from mrtr_tools.progress import Progress, Slot
 from mrtr_tools.rounds import Round
@@ -82,8 +82,8 @@ def play(machine: Round, look: Callable[[], None]) -> NeedInput | Finished:
         except Exception as error:  # noqa: BLE001  as the runner does
             machine.raised(error)
     look()
-    assert not isinstance(event, HandBack)
-    assert not isinstance(event, Finished) or event.cause is None, repr(event.cause)
+    assert isinstance(event, (NeedInput, Finished))
+    assert isinstance(event, NeedInput) or event.cause is None, repr(event.cause)
     return event
 
 

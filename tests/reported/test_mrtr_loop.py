@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, JsonValue
 
 from mrtr_tools import Context, Refused, Toolbox, needs_input, then
 from mrtr_tools.calls import Call, Client
@@ -159,7 +159,7 @@ def test_after_a_wrong_key_the_same_question_comes_back_and_earlier_ones_do_not(
 
 
 @pytest.mark.parametrize("responses", ["yes", ["who"], 1, True])
-def test_responses_that_are_no_object_are_refused(responses: object) -> None:
+def test_responses_that_are_no_object_are_refused(responses: JsonValue) -> None:
     """Reported as GDKsoftware/Delphi-MCP-Server#35: -32602."""
     with pytest.raises(InvalidParams) as caught:
         Call.read({"name": "greet", "inputResponses": responses}, client=Client())

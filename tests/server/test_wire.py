@@ -3,19 +3,23 @@
 import datetime as dt
 import enum
 import json
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import pytest
 from mcp.server.mcpserver import Audio, Image
 from mcp.server.mcpserver.utilities.func_metadata import func_metadata
 from mcp.types import CallToolResult, ResourceLink, TextContent
 from pydantic import BaseModel, Field
+from pydantic_core import to_json
 
 from mrtr_tools import Toolbox
 from mrtr_tools.calls import Complete, InputRequired
+from mrtr_tools.carriers import Tool
 from mrtr_tools.errors import InvalidParams, InvalidState, MissingCapability
+from mrtr_tools.questions import Asked, Question
 from mrtr_tools.server.blocks import content_of
-from mrtr_tools.server.wire import error_object, result_object, sendable, tool_entry
+from mrtr_tools.server.wire import error_object, result_object, sendable, tool_entry, written_result
 
 
 class Colour(enum.StrEnum):
@@ -196,3 +200,61 @@ def test_a_tool_is_listed_with_all_it_has_and_nothing_empty():
 )
 def test_an_error_is_its_code_message_and_data(error, told):
     assert error_object(error) == told
+
+
+META = {"io.modelcontextprotocol/serverInfo": {"name": "weather", "version": ""}}
+LOGIN = Question("form", "elicitation/create", {"mode": "form", "message": 'Your "name"?', "requestedSchema": {}})
+FIXED = replace(LOGIN, text=to_json(LOGIN.request(None)))
+TOKEN = "AQ-_.x"
+
+
+def said(text: object) -> str:
+    """Gives it back."""
+    return str(text)
+
+
+def said_in_blocks(text: object) -> list[TextContent]:
+    """Gives it back."""
+    return [TextContent(type="text", text=str(text))]
+
+
+def tool_of(function: Callable[..., object]) -> Tool:
+    toolbox = Toolbox("weather")
+    toolbox.tool(function)
+    return toolbox.tools[function.__name__]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        InputRequired(Asked({"login": (FIXED, None)}), TOKEN),
+        InputRequired(Asked({"login": (FIXED, ""), "größe": (LOGIN, None)}), TOKEN),
+        InputRequired(Asked({"login": (FIXED, 'Not "that"'), "x-2": (FIXED, None)}), TOKEN),
+        InputRequired(Asked({"login": (FIXED, None)}), None),
+        Complete("ok"),
+        Complete('Größe "✓" NaN \n', {"result": 'Größe "✓" NaN \n'}),
+        Complete("it failed", is_error=True),
+        Complete(""),
+    ],
+)
+@pytest.mark.parametrize("function", [said, said_in_blocks])
+def test_what_is_put_together_is_what_the_whole_would_be(reply, function):
+    whole = to_json({**result_object(reply), "_meta": META})
+
+    assert written_result(tool_of(function), reply, to_json(META)) == whole
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        InputRequired({"login": LOGIN.request(None)}, TOKEN),
+        InputRequired(Asked({"login": (FIXED, "\ud800")}), TOKEN),
+        InputRequired(Asked({"login": (FIXED, None)}), "ä"),
+        Complete(Colour.RED),
+        Complete(["text"]),
+        Complete("half \ud800"),
+        Complete("x", {"result": "\udfff"}),
+    ],
+)
+def test_what_needs_more_care_is_left_to_the_whole(reply):
+    assert written_result(tool_of(said), reply, to_json(META)) is None
