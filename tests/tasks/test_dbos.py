@@ -4,6 +4,8 @@ import asyncio
 import base64
 import logging
 import pickle
+import subprocess
+import sys
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import contextmanager
@@ -20,6 +22,8 @@ from mrtr_tools.tasks.dbos import DbosEngine
 from tests.tasks.places import Place, sqlite
 from tests.tasks.test_running import change, ending, is_at, running, until_cancelled, within
 from tests.tasks.worker import Death, is_dead, new_task, until, worker
+
+ROOT = Path(__file__).parents[2]
 
 pytestmark = pytest.mark.anyio
 
@@ -410,6 +414,32 @@ async def test_nothing_is_left_running_and_nothing_is_said(
     said = [record for record in caplog.records if record.name.startswith(("dbos", "mrtr_tools", "sqlalchemy"))]
     assert [record.getMessage() for record in said if record.levelno > logging.INFO] == []
     assert capfd.readouterr() == ("", "")
+
+
+REACHES_OUT = """
+import asyncio, sys
+reached, outside = [], ("socket.connect", "socket.getaddrinfo")
+sys.addaudithook(lambda event, what: reached.append(what) if event in outside else None)
+from tests.tasks.places import Place
+from tests.tasks.test_running import ending, is_at, running
+from tests.tasks.worker import new_task, until
+
+async def run():
+    engine = Place(sys.argv[1]).engine(lapse=1)
+    async with running(engine, ending(engine, [])):
+        await engine.create(new_task("task"), at_most=1)
+        await until(lambda: is_at(engine, "task", "completed"))
+
+asyncio.run(run())
+print(reached)
+"""
+
+
+def test_nothing_is_reached_but_the_database(tmp_path: Path):
+    command = [sys.executable, "-c", REACHES_OUT, str(tmp_path / "tasks.sqlite3")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
+
+    assert (done.stdout, done.stderr) == ("[]\n", "")
 
 
 async def never(task: str, owner: str) -> None:
