@@ -1,6 +1,6 @@
 """Measure everything and print one table after the other; exits 1 when a bound is missed."""
 
-from benchmarks import growth, in_process, memory, over_http, over_stdio, starting
+from benchmarks import growth, in_process, memory, over_http, over_stdio, starting, tasks
 from benchmarks.measuring import main
 
 raise SystemExit(
@@ -10,6 +10,7 @@ raise SystemExit(
         starting=starting.measured,
         memory=memory.measured,
         growth=growth.measured,
+        tasks=tasks.measured,
         in_process=in_process.measured,
     )
 )

@@ -60,8 +60,9 @@ class Row:
 
 Leg = Callable[[str, str], Awaitable[bool]]
 """Runs one function of a task, given its id and its owner, and stores what came of it. True: there is another to run at
-once. Whatever it raises was not the author's doing, such as a store that cannot be reached: it is tried again later. It
-may be cancelled, and then it stores nothing."""
+once, which is so when it stored its task as ``working``. Whatever it raises was not the author's doing, and it is tried
+again later: five times, but without end when it raises `Busy`. A `Busy` that says ``stopping`` leaves it, and whatever
+else there is to run, to other processes. It may be cancelled, and then it stores nothing."""
 
 GaveUp = Callable[[str, str], Awaitable[None]]
 """Told of a task, by id and owner, whose leg ended the process, or could not be run, time and again."""
@@ -93,7 +94,9 @@ class Engine(Protocol):
     async def update(self, row: Row) -> bool:
         """Put `row` in the place of version ``row.version - 1``, and have it run when it is ``working`` then.
 
-        What `tell` wrote meanwhile stays, unless the row has a message of its own.
+        What `tell` wrote meanwhile stays, unless the row has a message of its own. A leg that does this with its own
+        task says by what it returns whether it goes on, and waits here while the store cannot be reached: what it did
+        is not done again.
 
         Returns:
             False when that version is no longer there, or had ended: nothing changes then.

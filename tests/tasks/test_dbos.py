@@ -4,6 +4,8 @@ import asyncio
 import base64
 import logging
 import pickle
+import subprocess
+import sys
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import contextmanager
@@ -21,7 +23,19 @@ from tests.tasks.places import Place, sqlite
 from tests.tasks.test_running import change, ending, is_at, running, until_cancelled, within
 from tests.tasks.worker import Death, is_dead, new_task, until, worker
 
+ROOT = Path(__file__).parents[2]
+
 pytestmark = pytest.mark.anyio
+
+
+BOTH = pytest.mark.parametrize("place", ["sqlite", "postgresql"], indirect=True)
+
+
+@pytest.fixture
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
+    """A file, but for what could go otherwise elsewhere."""
+    kind = getattr(request, "param", "sqlite")
+    return sqlite(tmp_path) if kind == "sqlite" else request.getfixturevalue("cluster").place()
 
 
 @pytest.fixture
@@ -48,6 +62,7 @@ def count(engine: DbosEngine, table: str) -> int:
         return execute(f"SELECT count(*) FROM ${table}").scalar_one()
 
 
+@BOTH
 async def test_what_was_changed_elsewhere_cancels_the_leg_here(engine: DbosEngine, place: Place):
     """Any process takes a request to cancel, whichever runs the task."""
     elsewhere = place.engine()
@@ -76,6 +91,7 @@ async def test_a_leg_whose_task_expires_is_cancelled_and_the_task_is_deleted(
     await engine.close()
 
 
+@BOTH
 async def test_nothing_of_a_task_stays_in_the_queue(engine: DbosEngine, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(keeping, "TIDYING", 0.1)
     async with running(engine, ending(engine, [])):
@@ -106,6 +122,7 @@ async def test_a_task_that_fell_out_of_the_queue_is_put_there_again(
     assert "task task: it was no longer in the queue, and is again" in caplog.text
 
 
+@BOTH
 async def test_what_was_taken_and_not_begun_is_enqueued_again(engine: DbosEngine, monkeypatch: pytest.MonkeyPatch):
     """As when the database goes away just after it stored that this process has taken something."""
     monkeypatch.setattr(keeping, "TIDYING", 0.1)
@@ -137,6 +154,7 @@ WRITTEN = {
 }
 
 
+@BOTH
 @pytest.mark.parametrize("what", WRITTEN)
 async def test_what_somebody_wrote_into_the_queue_is_never_loaded(
     engine: DbosEngine, what: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
@@ -184,6 +202,7 @@ async def test_nothing_in_the_queue_can_be_read(engine: DbosEngine):
     assert "the-owner" not in repr(rows)
 
 
+@BOTH
 async def test_a_leg_that_was_given_to_another_process_stores_nothing(engine: DbosEngine):
     """A process that only seemed to have ended goes on, and finds that it is late."""
     await engine.create(new_task("task"), at_most=1)
@@ -212,6 +231,7 @@ async def test_a_process_taken_for_ended_leaves_its_legs_to_others(engine: DbosE
     assert await is_at(engine, "task", "working")
 
 
+@BOTH
 async def test_a_process_that_takes_its_own_leg_again_does_not_run_it_twice(engine: DbosEngine):
     begun, go_on = asyncio.Event(), asyncio.Event()
     ran: list[str] = []
@@ -236,20 +256,20 @@ async def test_a_process_that_takes_its_own_leg_again_does_not_run_it_twice(engi
     assert ran == ["task"]
 
 
-async def test_a_leg_that_ends_its_process_time_and_again_is_given_up(tmp_path: Path):
-    place = sqlite(tmp_path)
-    engine = place.engine()
+async def test_a_leg_that_ends_its_process_time_and_again_is_given_up(engine: DbosEngine, place: Place, tmp_path: Path):
     await engine.create(new_task("task"), at_most=1)
-    log = tmp_path / "log"
-    for _ in range(5):
-        with worker(place, log, Death("task", "one", "inside")) as process:
+    log, fatal = tmp_path / "log", Death("task", "one", "inside")
+    for tries in (1, 5):
+        with worker(place, log, fatal) as process:
             await asyncio.to_thread(process.join, 30)
             assert is_dead(process)
-    with worker(place, log, Death("task", "one", "inside")):
+        with written(engine) as execute:
+            assert execute("SELECT tries FROM $mrtr_tasks").scalar_one() == tries
+            execute("UPDATE $mrtr_tasks SET tries = :tries", tries=max(4, tries))  # as if it had done so more often
+    with worker(place, log, fatal):
         await until(lambda: is_at(engine, "task", "failed"))
-    await engine.close()
 
-    assert log.read_text() == "begin task one 1\n" * 5
+    assert await asyncio.to_thread(log.read_text) == "begin task one 1\n" * 2
 
 
 async def test_a_process_that_stops_counts_for_no_try(engine: DbosEngine):
@@ -379,6 +399,7 @@ async def test_tasks_are_run_on_asyncio(tmp_path: Path, anyio_backend: str):
         await engine.run(ending(engine, []), never)
 
 
+@BOTH
 async def test_nothing_is_left_running_and_nothing_is_said(
     engine: DbosEngine, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ):
@@ -393,6 +414,32 @@ async def test_nothing_is_left_running_and_nothing_is_said(
     said = [record for record in caplog.records if record.name.startswith(("dbos", "mrtr_tools", "sqlalchemy"))]
     assert [record.getMessage() for record in said if record.levelno > logging.INFO] == []
     assert capfd.readouterr() == ("", "")
+
+
+REACHES_OUT = """
+import asyncio, sys
+reached, outside = [], ("socket.connect", "socket.getaddrinfo")
+sys.addaudithook(lambda event, what: reached.append(what) if event in outside else None)
+from tests.tasks.places import Place
+from tests.tasks.test_running import ending, is_at, running
+from tests.tasks.worker import new_task, until
+
+async def run():
+    engine = Place(sys.argv[1]).engine(lapse=1)
+    async with running(engine, ending(engine, [])):
+        await engine.create(new_task("task"), at_most=1)
+        await until(lambda: is_at(engine, "task", "completed"))
+
+asyncio.run(run())
+print(reached)
+"""
+
+
+def test_nothing_is_reached_but_the_database(tmp_path: Path):
+    command = [sys.executable, "-c", REACHES_OUT, str(tmp_path / "tasks.sqlite3")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
+
+    assert (done.stdout, done.stderr) == ("[]\n", "")
 
 
 async def never(task: str, owner: str) -> None:

@@ -1,6 +1,8 @@
 """PostgreSQL is away for a while; one of several processes is killed."""
 
 import asyncio
+import os
+import signal
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +13,7 @@ from mrtr_tools.errors import Busy
 from tests.tasks.places import Cluster, Place
 from tests.tasks.test_kill import asked, finished
 from tests.tasks.test_running import running, within
-from tests.tasks.worker import STEPS, new_task, until, worker
+from tests.tasks.worker import STEPS, Death, new_task, until, worker
 
 pytestmark = pytest.mark.anyio
 
@@ -92,6 +94,33 @@ async def test_of_three_processes_one_is_killed_and_all_tasks_finish(place: Plac
     ended = Counter(tuple(line.split()[1:3]) for line in log.read_text().splitlines() if line.startswith("end"))
     assert set(ended) == {(task, step) for task in TASKS for step in STEPS}
     assert max(ended.values()) <= 2
+
+
+async def test_a_process_that_stood_still_and_was_taken_for_ended_changes_nothing_when_it_goes_on(
+    place: Place, tmp_path: Path
+):
+    """As a machine that was suspended: what it was in the middle of was done by another meanwhile."""
+    log, engine = tmp_path / "log", place.engine()
+    with worker(place, log, Death("task", "one", "before it is stored", signal.SIGSTOP)) as late:
+        await engine.create(new_task("task"), at_most=2)
+        await until(lambda: is_told(log, "end task one 1"))
+        with worker(place, log):
+            await until(lambda: is_told(log, "stored task one 1"))
+            assert late.pid is not None
+            os.kill(late.pid, signal.SIGCONT)
+            await until(lambda: is_told(log, "late task one 1"))
+        await engine.create(new_task("next"), at_most=2)  # which it runs, and is one of the living again
+        assert (await finished(engine, "next")).status == "completed"
+        assert (await finished(engine, "task")).status == "completed"
+    await engine.close()
+
+    told = log.read_text().splitlines()
+    assert [told.count(f"stored task {step} {key}") for step, key in (("one", 1), ("two", 3), ("three", 4))] == [1] * 3
+    assert (told.count("begin task one 1"), told.count("begin task two 3")) == (2, 1)
+
+
+async def is_told(log: Path, line: str) -> bool:
+    return await asyncio.to_thread(lambda: log.exists() and line in log.read_text().splitlines())
 
 
 async def is_begun(log: Path) -> bool:

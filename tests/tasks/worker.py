@@ -1,7 +1,7 @@
 """A server that runs tasks, in a process of its own that may be killed at any point of a task.
 
 The task of these tests has three steps: ``one``, then a question, then ``two`` and ``three`` at once after another.
-What a step does is a line in a log: ``begin TASK STEP KEY``, and ``end TASK STEP KEY``.
+What a step does is a line in a log: ``begin TASK STEP KEY`` and ``end TASK STEP KEY``, and whether that was stored.
 """
 
 import asyncio
@@ -38,11 +38,13 @@ class Death:
         task: in whose leg.
         step: in which of them.
         when: ``before`` it begins, ``inside`` it, when it ended ``before it is stored``, and when that ``is stored``.
+        how: the signal that it gets.
     """
 
     task: str
     step: str
     when: str
+    how: int = signal.SIGKILL
 
 
 def new_task(task: str, owner: str = "owner") -> Row:
@@ -70,9 +72,10 @@ class Server:
         self._die(task, step, "before it is stored")
         status, data = NEXT[step]
         stored = replace(row, version=row.version + 1, status=status, data=data)
-        assert await self._engine.update(stored)
+        is_stored = await self._engine.update(stored)
         self._die(task, step, "is stored")
-        return status == "working"
+        self._write(f"{'stored' if is_stored else 'late'} {task} {step} {row.version}")
+        return is_stored and status == "working"
 
     async def gave_up(self, task: str, owner: str) -> None:
         row = await self._engine.get(task, owner)
@@ -84,8 +87,8 @@ class Server:
             log.write(line + "\n")
 
     def _die(self, task: str, step: str, when: str) -> None:
-        if self._death == Death(task, step, when):
-            os.kill(os.getpid(), signal.SIGKILL)
+        if self._death is not None and self._death == Death(task, step, when, self._death.how):
+            os.kill(os.getpid(), self._death.how)
 
 
 def serve(place: Place, log: Path, death: Death | None) -> None:
