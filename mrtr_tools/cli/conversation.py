@@ -99,6 +99,8 @@ class Conversation:
             if not isinstance(result, CreateTaskResult):
                 return wire_of(result)
             self.watching = Watching(result.task_id, self._target, self._replies, self._show)
+            if self._replies.is_attended and not self._detach:
+                self._show(Noted("The call goes on as a task (to cancel it: Ctrl-C)"))
             self.watching.tell(result)
         if self._detach:
             self._show(Detached(self.watching.task, self.watching.command("get")))
