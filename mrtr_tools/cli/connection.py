@@ -68,14 +68,16 @@ class Connection:
             Stop: the line broke where something may have been done.
         """
         while True:
-            self._is_acting = False
+            self._is_acting, done = False, list[T]()
             try:
                 async with self._client() as client:
                     self._was_there = True
-                    return await work(client)
+                    done.append(await work(client))
             except Exception as error:
-                if not self._can_go_on(error):
+                if not done and not self._can_go_on(error):
                     raise
+            if done:  # and stays so, whatever was wrong with the line when it was closed
+                return done[0]
             self._show(Noted("The line to the server broke; trying again ..."))
             await patience.pause(self._tried)
             self._tried += 1

@@ -71,6 +71,7 @@ class Conversation:
         self._round = 1
         self._responses: dict[str, Any] | None = None
         self._state: str | None = None
+        self._pending: types.InputRequiredResult | None = None  # came back, and is not answered yet
 
     async def play(self, texts: Mapping[str, str]) -> dict[str, JsonValue] | None:
         """Call the tool.
@@ -98,6 +99,8 @@ class Conversation:
             if not isinstance(result, CreateTaskResult):
                 return wire_of(result)
             self.watching = Watching(result.task_id, self._target, self._replies, self._show)
+            if self._replies.is_attended and not self._detach:
+                self._show(Noted("The call goes on as a task (to cancel it: Ctrl-C)"))
             self.watching.tell(result)
         if self._detach:
             self._show(Detached(self.watching.task, self.watching.command("get")))
@@ -139,15 +142,18 @@ class Conversation:
             )
 
         while self._round <= MAX_ROUNDS:
-            result = await self._connection.act(send)
-            if isinstance(result, CreateTaskResult):
-                return result
-            if not isinstance(result, types.InputRequiredResult):
-                result = cast("types.CallToolResult", result)
-                _check_kind(result.result_type)
-                return result
+            if self._pending is None:
+                result = await self._connection.act(send)
+                if isinstance(result, CreateTaskResult):
+                    return result
+                if not isinstance(result, types.InputRequiredResult):
+                    result = cast("types.CallToolResult", result)
+                    _check_kind(result.result_type)
+                    return result
+                self._pending = result
             if self._round < MAX_ROUNDS:  # what cannot be sent any more is not asked
-                self._responses, self._state = await self._answers(result.input_requests or {}), result.request_state
+                self._responses = await self._answers(self._pending.input_requests or {})
+            self._state, self._pending = self._pending.request_state, None
             self._round += 1
         raise Stop(f"The call has not come to an end in {MAX_ROUNDS} rounds", FAILED)
 

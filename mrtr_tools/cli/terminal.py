@@ -105,7 +105,7 @@ class Terminal:
         message = f": {task['statusMessage']}" if task.get("statusMessage") else ""
         told = Text(shown(f"Task {task['taskId']} {_STATUS.get(str(task['status']), 'is there')}{message}", MAX_LINE))
         told.stylize("cyan")
-        if not self._console.is_terminal:
+        if not self._console.is_terminal or self._console.is_dumb_terminal:
             self._console.print(told, soft_wrap=True)
             return
         told.truncate(self._console.width - 1, overflow="ellipsis")

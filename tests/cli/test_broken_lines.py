@@ -172,3 +172,18 @@ def test_a_task_is_cancelled_although_the_line_breaks_just_then(scripted):
         "status": "working",
     }
     assert [message["method"] for message in scripted.messages].count("tasks/cancel") == 2
+
+
+def test_control_c_while_nobody_is_there_says_that_the_task_goes_on(typist, scripted):
+    scripted.script = [{**TASK, "resultType": "task", "status": "working"}]
+    scripted.tasks = {"tasks/get": [{**WORKING, "pollIntervalMs": 100}]}
+    person = typist("call", scripted.url, "do")
+
+    person.see("Task t is at work")
+    scripted.shutdown()
+    scripted.server_close()
+    person.see("The line to the server broke; trying again ...")
+    person.process.send_signal(signal.SIGINT)
+
+    assert person.end() == (130, "")
+    assert f"The task goes on. To see how it is: mrtr-tools task get {scripted.url} t" in person.seen

@@ -121,6 +121,19 @@ def test_structured_content_is_shown_where_there_is_no_text(command, scripted):
     assert json.loads(command("call", scripted.url, "do").stdout) == {"letters": 2}
 
 
+def test_an_answer_that_nothing_asked_for_is_noted(command, desk):
+    done = command("call", desk.url, "count", 'letters=["a"]', "--answer", "login=Ann")
+
+    assert done.returncode == 0
+    assert done.stderr == "Note: nothing has asked for --answer login\n"
+
+
+def test_where_tasks_are_kept_is_not_asked_of_an_address(command, desk):
+    done = command("call", desk.url, "count", "--tasks", "tasks.sqlite3")
+
+    assert (done.returncode, "--tasks goes with a file" in done.stderr) == (2, True)
+
+
 def test_an_unknown_tool_and_an_address_without_a_server_are_told(command, desk, scripted):
     scripted.server_close()
     unreachable, unknown = command("call", scripted.url, "do"), command("call", desk.url, "nothing")

@@ -95,6 +95,7 @@ def test_a_task_that_lacks_an_answer_waits_for_it_and_is_told(command, works):
 def test_progress_is_shown_while_the_task_works_and_control_c_cancels_it(typist, command, works, tmp_path):
     person = typist("call", works, "report", f"waits_for={tmp_path / 'never'}")
 
+    person.see("The call goes on as a task (to cancel it: Ctrl-C)")
     person.see("is at work: 1 of 3: gathering")
     task = person.seen.split("Task ")[1].split(" ")[0]
     person.process.send_signal(signal.SIGINT)  # what Ctrl-C does where the terminal is one's own

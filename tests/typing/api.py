@@ -11,6 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal, assert_type
 
+from mcp import Client
+from mcp.types import CallToolResult
 from pydantic import BaseModel, Field
 
 from mrtr_tools import (
@@ -24,6 +26,7 @@ from mrtr_tools import (
     needs_input,
     then,
 )
+from mrtr_tools.client import DetailedTask, Tasks, follow
 from mrtr_tools.server import http_app, run_http, run_stdio
 from mrtr_tools.testing import Player
 
@@ -291,3 +294,17 @@ def keyword_condition(city: str, b: str = "") -> str:
 
 assert_type(keyword_input("a", "b"), str)
 assert_type(keyword_condition("a"), str)
+
+
+# Clients that follow tasks.
+
+
+async def told(task: DetailedTask) -> None:
+    assert_type(task.status_message, str | None)
+
+
+async def followed(url: str) -> CallToolResult:
+    async with Client(url, extensions=[Tasks(told)]) as client:
+        task = await follow(client.session, "id", told=told)
+        assert_type(task, DetailedTask)
+        return task.outcome()
