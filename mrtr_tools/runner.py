@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from anyio import CancelScope, get_cancelled_exc_class
 
+from mrtr_tools.asks import is_suspension
 from mrtr_tools.calls import Call, Complete, InputRequired, Reply
 from mrtr_tools.errors import Busy, DefinitionError, InvalidState, RequestError, ToolError
 from mrtr_tools.events import FAILED, Event, Finished, HandBack, NeedInput, RunStep
@@ -218,6 +219,10 @@ async def _contained(event: RunStep, toolbox: Toolbox) -> tuple[object, Sequence
         if not isinstance(left, SystemExit) and _is_cancelled():
             raise
         raise RuntimeError(f"{event.step.signature.where} ended with {type(left).__name__}") from left
+    except BaseException as left:
+        if is_suspension(left):  # the round knows what is asked
+            return None, ()
+        raise
 
 
 def _is_cancelled() -> bool:

@@ -26,6 +26,7 @@ from pydantic import JsonValue
 from pydantic_core import from_json, to_json
 
 from mrtr_tools.answering import in_turn, respond
+from mrtr_tools.asks import ASK
 from mrtr_tools.calls import Call, Client, Complete, InputRequired
 from mrtr_tools.events import Event, Finished, RunStep
 from mrtr_tools.keys import TESTING_KEY, read_key
@@ -208,7 +209,8 @@ class Player:
             RequestError: a request cannot be served.
             AssertionError: something is asked that has no answer here.
         """
-        known = {path for build in (self.toolbox, *self.upgrades) for step in build.steps for path in step.inputs}
+        steps = [step for build in (self.toolbox, *self.upgrades) for step in build.steps]
+        known = {path for step in steps for path in (*step.inputs, *([ASK] if step.bridge is not None else []))}
         if unknown := [name for name in answers if _NUMBERED.sub("", name) not in known]:
             raise AssertionError(
                 f"{self.toolbox!r} has no input {unknown[0]!r}; it has {', '.join(sorted(known)) or 'none'}"

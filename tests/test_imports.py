@@ -19,7 +19,7 @@ ORDER = """
 errors
 keys lifetimes secret_values digests differences findings
 input_requests templates answers guards values choices properties calls progress
-urls form_types forms
+urls form_types forms response_types
 marks context
 annotations
 sampling questions
@@ -30,11 +30,12 @@ steps
 content arguments results carriers registry tools
 responses
 sealing state
-events outcomes upgrades walk endings resuming rounds
+events outcomes upgrades walk endings asks resuming rounds
 threads single_use
 runner
 answering testing
 server
+sessions porting
 cli
 """
 LAYERS = [line.split() for line in ORDER.split("\n") if line]

@@ -1,0 +1,457 @@
+"""`resumable`: await-style tools, ``await ctx.elicit(...)`` in the middle of a function, on servers that remember
+nothing.
+
+    from mrtr_tools.porting import Context, resumable
+
+    @toolbox.tool
+    @resumable
+    async def book_table(day: str, ctx: Context) -> str:
+        answer = await ctx.elicit(f"Book a table for {day}?", schema=Booking)
+        ...
+
+The body runs again from its first line in each round. An ask that was answered gives its answer at once; the first one
+that was not ends the run, and its question goes to the client. So:
+
+- What stands before the last ask runs several times. What acts, or reads what may change, goes through
+  ``await ctx.once(function, ...)``: it runs once, and what it returned is kept.
+- Ask the same in the same order. A time or a random id in a question makes it another one, which ends the call with an
+  error that says which question has moved; such things go through `Context.once` too.
+- An ask ends a run with an exception that is no `Exception`: ``with`` and ``finally`` are left in each round
+  (`Context.is_suspended` tells that from an end). Caught all the same, it still ends the round, and what the body does
+  then does not count.
+- An ask takes no time: ``wait_for`` around it never runs out. Several at once go through `Context.gather`.
+- Log messages and progress are counted, and sent by the first run that comes to them only.
+
+It is a way to port, and steps are where a ported tool grows to: in these nothing runs twice. A body may end with
+``return then(step, ...)``, so that what acts can move first.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, get_args, get_type_hints, overload
+
+from pydantic import BaseModel, JsonValue
+
+from mrtr_tools import context
+from mrtr_tools.asks import GATHER, Asks, Suspended
+from mrtr_tools.calls import Client
+from mrtr_tools.errors import DefinitionError
+from mrtr_tools.input_requests import Sample, Sampled
+from mrtr_tools.marks import BRIDGE, name_of, registered_as
+from mrtr_tools.progress import Slot
+from mrtr_tools.response_types import ResponseType, response_type_of
+from mrtr_tools.server import dialects
+from mrtr_tools.sessions import Asking, RequestContext, Session
+from mrtr_tools.values import Codec, NotCarriable
+
+if TYPE_CHECKING:
+    from mrtr_tools.server.dialects import Elicited, Refusal, Root, UrlElicited
+
+__all__ = ["Context", "SamplingResult", "resumable"]
+
+F = TypeVar("F", bound=Callable[..., object])
+R = TypeVar("R")
+M = TypeVar("M", bound=BaseModel)
+
+LEVELS: Final[tuple[str, ...]] = get_args(context.LogLevel)
+_NOTHING: Final[Any] = object()
+
+
+def resumable(function: F) -> F:
+    """Let an async function ask in its body; put it below ``@toolbox.tool``, ``step``, ``prompt`` or ``resource``.
+
+    Its context is the parameter that is annotated with `Context`, with that of the SDK or of FastMCP, or that is called
+    ``ctx`` and has no annotation.
+
+    Raises:
+        DefinitionError: it stands above the decorator that registers the function. Whatever else is wrong with the
+            function is found there.
+    """
+    if registered_as(function) is not None:
+        raise DefinitionError(f"{name_of(function)}: put @resumable below @toolbox.tool and @toolbox.step, not above")
+    try:
+        setattr(function, BRIDGE, Context)
+    except AttributeError:
+        raise DefinitionError(f"{name_of(function)} cannot be marked; mark the function it is made from") from None
+    return function
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingResult:
+    """What `Context.sample` gives, as FastMCP has it.
+
+    Attributes:
+        text: what the model said.
+        sampled: its whole answer.
+    """
+
+    text: str
+    sampled: Sampled
+
+    @property
+    def result(self) -> str:
+        """What the model said."""
+        return self.text
+
+
+class Context:
+    """What a `resumable` asks with; made for each run of it.
+
+    Its methods are those of the contexts of the SDK and of FastMCP. An ask is made where its method is called, and
+    answered where that is awaited.
+    """
+
+    __slots__ = ("_asking", "_asks", "_own")
+
+    def __init__(self, asks: Asks, own: context.Context) -> None:
+        self._asks = asks
+        self._own = own
+        self._asking = Asking(asks, own)
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"ctx.{name} is not there for a resumable tool, which may be on another machine in each round; it has what "
+            "mrtr_tools.porting.Context documents"
+        )
+
+    # Asking a person
+
+    @overload
+    def elicit(self, message: str, schema: type[M]) -> Awaitable[Elicited[M]]: ...
+    @overload
+    def elicit(
+        self,
+        message: str,
+        schema: object,
+        *,
+        response_title: str | None = None,
+        response_description: str | None = None,
+    ) -> Awaitable[Elicited[Any]]: ...
+    @overload
+    def elicit(
+        self,
+        message: str,
+        *,
+        response_type: object = None,
+        response_title: str | None = None,
+        response_description: str | None = None,
+    ) -> Awaitable[Elicited[Any]]: ...
+    def elicit(
+        self,
+        message: str,
+        schema: object = _NOTHING,
+        *,
+        response_type: object = None,
+        response_title: str | None = None,
+        response_description: str | None = None,
+    ) -> Awaitable[Any]:
+        """Ask a person with a form.
+
+        Args:
+            message: the question.
+            schema: what is asked for: a flat model, or what FastMCP takes as `response_type`; see `response_types`.
+            response_type: the same by FastMCP's name.
+            response_title: what an answer of one value is called.
+            response_description: what it means.
+
+        Returns:
+            The SDK's `AcceptedElicitation` with the answer as `data` (FastMCP's too, where that is imported),
+            `DeclinedElicitation` or `CancelledElicitation`.
+
+        Raises:
+            FormError: no form shows what is asked for; it is a `TypeError`.
+            MCPError: the client cannot show forms. Not handled, it becomes error -32021 of the request.
+        """
+        given = response_type if schema is _NOTHING else schema
+        of = response_type_of(given, response_title, response_description)
+        return self._elicited(self._asking.form(message, of), of)
+
+    async def _elicited(self, answer: Awaitable[Slot], of: ResponseType) -> Elicited[Any]:
+        slot = await answer
+        return (
+            dialects.elicited(of.load(slot.value))
+            if slot.refused is None
+            else dialects.refused(cast("Refusal", slot.refused))
+        )
+
+    def elicit_url(self, message: str, url: str, elicitation_id: str = "") -> Awaitable[UrlElicited]:  # noqa: ARG002  the SDK has it
+        """Ask a person to open a page; see `mrtr_tools.ElicitUrl` for what the URL must not hold.
+
+        Args:
+            message: why.
+            url: https, or http on this machine.
+            elicitation_id: goes nowhere: the protocol has none any more.
+
+        Raises:
+            FormError: the URL must not be opened.
+            MCPError: the client cannot open pages.
+        """
+        return self._opened(self._asking.url(message, url))
+
+    async def _opened(self, answer: Awaitable[Slot]) -> UrlElicited:
+        slot = await answer
+        return dialects.url_elicited() if slot.refused is None else dialects.refused(cast("Refusal", slot.refused))
+
+    # Asking the client and its model
+
+    def sample(
+        self,
+        messages: str | Sequence[object],
+        system_prompt: str | None = None,
+        *,
+        temperature: float | None = None,
+        max_tokens: int = 512,
+        model_preferences: object = None,
+    ) -> Awaitable[SamplingResult]:
+        """Ask the client's model, as FastMCP does; `session.create_message` is the SDK's way.
+
+        Args:
+            messages: a text, or texts and messages.
+            system_prompt: how the model should behave.
+            temperature: how freely it writes.
+            max_tokens: the most that it may write, in tokens.
+            model_preferences: the protocol's object, or the name of a model, or several.
+
+        Raises:
+            FormError: the protocol knows no such request.
+            MCPError: the client has no model to ask.
+        """
+        wanted = [model_preferences] if isinstance(model_preferences, str) else model_preferences
+        if isinstance(wanted, list):
+            wanted = {"hints": [{"name": name} for name in cast("list[str]", wanted)]}
+        source = Sample(
+            messages if isinstance(messages, str) else dialects.plain(messages),
+            max_tokens=max_tokens,
+            system_prompt=system_prompt,
+            temperature=temperature,
+            model_preferences=dialects.plain(wanted),
+        )
+        return self._sampled(self._asking.sample(source))
+
+    async def _sampled(self, answer: Awaitable[Slot]) -> SamplingResult:
+        said = cast("dict[str, Any]", (await answer).value)
+        sampled = Sampled(said["content"], said["model"], said["role"], said.get("stopReason"))
+        return SamplingResult(sampled.text, sampled)
+
+    def list_roots(self) -> Awaitable[list[Root]]:
+        """Ask for the client's folders.
+
+        Raises:
+            MCPError: the client has none to tell of.
+        """
+        return self._roots(self._asking.roots())
+
+    async def _roots(self, answer: Awaitable[Slot]) -> list[Root]:
+        return dialects.roots((await answer).value).roots
+
+    # Running once, and several at once
+
+    def once(self, function: Callable[..., Awaitable[R] | R], /, *args: object, **kwargs: object) -> Awaitable[R]:
+        """Run something once in the call: what acts, what reads what may change, what makes an id.
+
+        Args:
+            function: sync or async; what it returns is kept, so its return annotation says how it goes into JSON and
+                back.
+            args: what to call it with, and `kwargs`.
+
+        Returns:
+            What it returned when it ran. What it raises is not kept: it runs again in the next round, as it does when
+            the process dies inside it.
+
+        Raises:
+            TypeError: it has no return annotation, or one that JSON cannot bring back, or returned something else.
+        """
+        self._asking.require_own_task()
+        name, codec = name_of(function), _result_of(function)
+        place, pin = self._asks.once(name)
+        return cast("Awaitable[R]", self._run_once(place, pin, name, codec, lambda: function(*args, **kwargs)))
+
+    async def _run_once(self, place: str, pin: str, name: str, codec: Codec, run: Callable[[], object]) -> object:
+        slot = self._asks.kept(place, pin, name)
+        if slot is not None:
+            return codec.load(slot.value)
+        value = run()
+        if inspect.isawaitable(value):
+            value = await value
+        try:
+            self._asks.keep(place, pin, codec.dump(value))
+        except NotCarriable as error:
+            raise TypeError(f"once({name}): what it returned does not come back as annotated: {error}") from error
+        return value
+
+    async def gather(self, *awaitables: Awaitable[Any]) -> list[Any]:
+        """Ask several questions in one round: ``await ctx.gather(ctx.elicit(...), check_with_user(ctx))``.
+
+        The branches run one after the other, each as far as its first question without an answer.
+
+        Returns:
+            What they returned, in their order.
+
+        Raises:
+            Exception: the first that one of them raised, when all have ended.
+        """
+        place = self._asks.place(GATHER)
+        results: list[object] = []
+        raised: list[Exception] = []
+        suspended: Suspended | None = None
+        for number, awaitable in enumerate(awaitables, 1):
+            with self._asks.branch(place, number):
+                try:
+                    results.append(await awaitable)
+                except Suspended as waits:
+                    suspended = waits
+                except Exception as error:  # noqa: BLE001  of the author, and it is raised again
+                    raised.append(error)
+        if suspended is not None or self._asks.is_suspended:
+            raise suspended or Suspended
+        if raised:
+            raise raised[0]
+        return results
+
+    # Telling the client
+
+    async def log(self, *told: Any, level: str | None = None, logger_name: str | None = None, **more: Any) -> None:
+        """Send a log message, ``log("info", message)`` or ``log(message, "info")``, once in the call.
+
+        Args:
+            told: the level and the message, in either order; the message alone is at ``info``.
+            level: the level.
+            logger_name: who says it.
+            more: ``message=`` or ``data=``, and ``extra=``, which goes beside the message.
+        """
+        texts = [*told, *(more[name] for name in ("message", "data") if name in more)]
+        levels = [level] if level is not None else [each for each in texts if len(texts) > 1 and each in LEVELS][:1]
+        said = next((each for each in texts if not levels or each is not levels[0]), None)
+        await self._say(levels[0] if levels else "info", said, logger_name, more.get("extra"))
+
+    async def debug(self, message: Any, logger_name: str | None = None, extra: Mapping[str, Any] | None = None) -> None:
+        """Send a log message at this level, once in the call."""
+        await self._say("debug", message, logger_name, extra)
+
+    async def info(self, message: Any, logger_name: str | None = None, extra: Mapping[str, Any] | None = None) -> None:
+        """Send a log message at this level, once in the call."""
+        await self._say("info", message, logger_name, extra)
+
+    async def warning(
+        self, message: Any, logger_name: str | None = None, extra: Mapping[str, Any] | None = None
+    ) -> None:
+        """Send a log message at this level, once in the call."""
+        await self._say("warning", message, logger_name, extra)
+
+    async def error(self, message: Any, logger_name: str | None = None, extra: Mapping[str, Any] | None = None) -> None:
+        """Send a log message at this level, once in the call."""
+        await self._say("error", message, logger_name, extra)
+
+    async def _say(self, level: str, message: Any, logger: str | None, extra: Mapping[str, Any] | None) -> None:
+        data: JsonValue = message if not extra else {"msg": message, "extra": dict(extra)}
+        await self._asking.log(level, data, logger)
+
+    async def report_progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
+        """Tell how far the request is, once in the call; see `mrtr_tools.Context.report_progress`."""
+        await self._asking.report_progress(progress, total, message)
+
+    # What is known about the call
+
+    @property
+    def is_suspended(self) -> bool:
+        """Whether this run ends because it waits for an answer: what a ``finally`` can ask."""
+        return self._asks.is_suspended
+
+    @property
+    def session(self) -> Session:
+        """The client."""
+        return Session(self._asking)
+
+    @property
+    def request_context(self) -> RequestContext:
+        """The request, with the client and what the lifespan gave."""
+        return RequestContext(self.session, self.request_id, self._own.lifespan)
+
+    @property
+    def client_capabilities(self) -> Any:
+        """What the client of this request declared, as the SDK's `ClientCapabilities`."""
+        return self.session.client_capabilities
+
+    def client_supports_extension(self, extension_id: str) -> bool:
+        """Whether the client of this request declared an extension."""
+        declared = self._own.client.capabilities.get("extensions")
+        return isinstance(declared, dict) and extension_id in declared
+
+    @property
+    def request_id(self) -> str:
+        """Names the whole call; the same in each of its rounds."""
+        return self._own.call_id
+
+    @property
+    def call_id(self) -> str:
+        """See `mrtr_tools.Context`."""
+        return self._own.call_id
+
+    @property
+    def idempotency_key(self) -> str:
+        """See `mrtr_tools.Context`; the same in each run of the body."""
+        return self._own.idempotency_key
+
+    @property
+    def handle(self) -> str:
+        """See `mrtr_tools.Context`."""
+        return self._own.handle
+
+    @property
+    def round(self) -> int:
+        """How often this call has asked before, from 0."""
+        return self._own.round
+
+    @property
+    def principal(self) -> str | None:
+        """Who makes the call, or None without authentication."""
+        return self._own.principal
+
+    @property
+    def client(self) -> Client:
+        """What the client of this request declared."""
+        return self._own.client
+
+    @property
+    def lifespan(self) -> Any:
+        """What the server's lifespan gave, or None."""
+        return self._own.lifespan
+
+    lifespan_context = lifespan
+
+
+@lru_cache(maxsize=256)
+def _result_of(function: Callable[..., object]) -> Codec:
+    """How the result of a function travels.
+
+    Raises:
+        TypeError: its annotation does not say it.
+    """
+    plain: Any = inspect.unwrap(getattr(function, "func", function))
+    try:
+        hints = get_type_hints(plain, include_extras=True)
+    except (NameError, TypeError):
+        hints = {}
+    if "return" not in hints:
+        raise TypeError(
+            f"once({name_of(function)}): nothing says how what it returns goes into JSON; annotate it: -> str, or wrap "
+            "it in a function that is"
+        )
+    try:
+        return Codec(_awaited(hints["return"]))
+    except NotCarriable as error:
+        raise TypeError(f"once({name_of(function)}): its result cannot be kept: {error}") from error
+
+
+def _awaited(annotation: object) -> object:
+    """What awaiting gives, for a function that returns an awaitable and is annotated so."""
+    origin = getattr(annotation, "__origin__", None)
+    if isinstance(origin, type) and issubclass(origin, Coroutine):
+        return get_args(annotation)[-1]
+    if isinstance(origin, type) and issubclass(origin, Awaitable):
+        return get_args(annotation)[0]
+    return annotation

@@ -1,0 +1,9 @@
+"""A middleware that asks, outside of any tool."""
+
+from fastmcp.server.middleware import Middleware
+
+
+class Approval(Middleware):
+    async def on_call_tool(self, context, call_next):
+        answer = await context.fastmcp_context.elicit("Go on?", response_type=bool)
+        return await call_next(context) if answer.action == "accept" else None
