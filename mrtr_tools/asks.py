@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Final, cast
 
@@ -33,13 +34,17 @@ from mrtr_tools.questions import Question
 from mrtr_tools.responses import note_misfit
 from mrtr_tools.templates import shown
 
-__all__ = ["ASK", "GATHER", "Asked", "Asks", "Suspended", "is_suspension"]
+__all__ = ["ASK", "GATHER", "Asked", "Asks", "Suspended", "is_suspension", "recorded"]
 
 MAX_OPEN: Final = 32
 ASK: Final = "ask"
 ONCE: Final = "once"
 GATHER: Final = "gather"
 _TOLD: Final = "told"
+
+
+recorded: Final[ContextVar[dict[str, Slot] | None]] = ContextVar("mrtr_tools_recorded", default=None)
+"""Where a test runs a round twice: what was kept of the first run, for the second; else None."""
 
 
 class Suspended(BaseException):
@@ -243,7 +248,7 @@ class Asks:
         Raises:
             Suspended: something else ran there.
         """
-        slot = self.progress.slots.get(path)
+        slot = self.progress.slots.get(path) or (recorded.get() or {}).get(f"{self.progress.n} {path}")
         if slot is not None and slot.pin != pin:
             raise self.fail(
                 TypeError(
@@ -255,7 +260,9 @@ class Asks:
 
     def keep(self, path: str, pin: str, value: JsonValue) -> None:
         """Keep what came of it."""
-        self.progress.slots[path] = Slot(pin, value)
+        slot = self.progress.slots[path] = Slot(pin, value)
+        if (record := recorded.get()) is not None:
+            record[f"{self.progress.n} {path}"] = slot
         self.progress.ran = True  # from here on the call cannot begin anew
 
     def is_news(self) -> bool:

@@ -221,7 +221,7 @@ class Session:
         self,
         message: str,
         url: str,
-        elicitation_id: str = "",
+        elicitation_id: str = "",  # noqa: ARG002  the SDK has it
         related_request_id: object = None,  # noqa: ARG002  the SDK has it
     ) -> Awaitable[types.ElicitResult]:
         """Ask for a page to be opened.

@@ -30,6 +30,7 @@ from mrtr_tools.asks import ASK
 from mrtr_tools.calls import Call, Client, Complete, InputRequired
 from mrtr_tools.events import Event, Finished, RunStep
 from mrtr_tools.keys import TESTING_KEY, read_key
+from mrtr_tools.rerunning import twice
 from mrtr_tools.runner import handle_call
 from mrtr_tools.single_use import ClaimStore, Ledger, MemoryClaims
 from mrtr_tools.state import StateSigner
@@ -118,6 +119,7 @@ class Conversation:
         Raises:
             RequestError: the request cannot be served.
             Exception: what a step raised, other than `ToolError`; a client would get a tool error that says nothing.
+            AssertionError: with `Player.double_run`, the round came out otherwise when it was run again.
         """
         state = self.reply.state if isinstance(self.reply, InputRequired) else None
         sent = cast(
@@ -136,7 +138,10 @@ class Conversation:
         self.rounds += 1
         signer = self.player.signer or StateSigner(TESTING_KEYS, self.toolbox.name)
         ledger = Ledger(self.player.claims, signer)
-        self.reply = await handle_call(self.toolbox, call, signer, self._note, ledger=ledger)
+        if self.player.double_run:
+            self.reply = await twice(self.toolbox, call, signer, ledger, self._note)
+        else:
+            self.reply = await handle_call(self.toolbox, call, signer, self._note, ledger=ledger)
         if self.rounds <= len(self.player.upgrades):
             self.switch(self.player.upgrades[self.rounds - 1])
         for key, request in self.open.items():
@@ -173,6 +178,8 @@ class Player:
         claims: keeps what is used once.
         upgrades: other builds of the toolbox, to test what becomes of calls under way: the first serves the second
             round, the next one the third, and the last one the rest.
+        double_run: run every round twice from the same state, and fail with what differs: the functions that run, the
+            questions, the result. What a tool does to the world is then done twice too.
     """
 
     toolbox: Toolbox
@@ -181,6 +188,7 @@ class Player:
     signer: StateSigner | None = None
     claims: ClaimStore = field(default_factory=MemoryClaims)
     upgrades: Sequence[Toolbox] = ()
+    double_run: bool = False
 
     async def start(self, tool: str, arguments: Mapping[str, JsonValue] | None = None) -> Conversation:
         """Send the first round of a call; the arguments are as in `play_async`.

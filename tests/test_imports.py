@@ -33,7 +33,7 @@ sealing state
 events outcomes upgrades walk endings asks resuming rounds
 threads single_use
 runner
-answering testing
+answering rerunning testing
 server
 sessions porting
 cli

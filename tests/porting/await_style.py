@@ -8,7 +8,7 @@ import functools
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Literal
+from typing import Any, Literal, Self
 from uuid import uuid4
 
 import anyio
@@ -119,7 +119,7 @@ async def delete_file(path: str, ctx: Context) -> str:
     if not await approved(ctx, f"Delete {path}?"):
         return "kept"
     deleted.append(path)
-    return f"deleted {path} {deleted.count(path)} time"
+    return f"deleted {path}"
 
 
 @toolbox.tool
@@ -242,7 +242,7 @@ class Client:
     def __init__(self) -> None:
         self.open = True
 
-    async def __aenter__(self) -> "Client":
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -318,7 +318,7 @@ async def scalars(ctx: Context) -> str:
 
 @toolbox.tool
 @resumable
-async def choices(ctx) -> str:  # noqa: ANN001  as people write it
+async def choices(ctx) -> str:
     """Trap 17: every way to offer choices; the context has no annotation."""
     one = await ctx.elicit("One?", response_type=["red", "blue"])
     many = await ctx.elicit("Many?", [["a", "b", "c"]])
@@ -390,7 +390,7 @@ def logged(function: Callable[..., Awaitable[str]]) -> Callable[..., Awaitable[s
         for _ in range(3):
             try:
                 return await function(**given)
-            except Exception:  # noqa: BLE001, PERF203
+            except Exception:  # noqa: BLE001
                 continue
         return "gave up"
 
@@ -423,7 +423,7 @@ CASES = [
     Case("book_table", (4,), "declined", {"Book a table for Monday?": Refused("decline")}, {"day": "Monday"}),
     Case("book_table", (4,), "cancelled", {"Book a table for Monday?": Refused("cancel")}, {"day": "Monday"}),
     Case("rename_branch", (17,), "main has 3", {"New name for main?": {"guests": 3}}, {"old": "main"}),
-    Case("delete_file", (1,), "deleted a.txt 1 time", {"Delete a.txt?": YES}, {"path": "a.txt"}),
+    Case("delete_file", (1,), "deleted a.txt", {"Delete a.txt?": YES}, {"path": "a.txt"}),
     Case("delete_file", (1,), "kept", {"Delete b.txt?": Refused("decline")}, {"path": "b.txt"}),
     Case("drop_table", (1,), "dropped", {"Drop users?": YES}, {"name": "users"}),
     Case("drop_table", (1,), "kept", {"Drop users?": Yes(confirm=False)}, {"name": "users"}),

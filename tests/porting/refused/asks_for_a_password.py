@@ -1,8 +1,9 @@
 """A secret as an answer, which then rides along in the state."""
 
+from pydantic import BaseModel, SecretStr
+
 from mrtr_tools import Toolbox
 from mrtr_tools.porting import Context, resumable
-from pydantic import BaseModel, SecretStr
 
 toolbox = Toolbox("refused")
 
