@@ -9,11 +9,21 @@ from typing import Final, cast
 from pydantic import JsonValue
 
 from mrtr_tools.calls import Complete
-from mrtr_tools.errors import ToolError
 from mrtr_tools.once import Claim
 from mrtr_tools.steps import Step
 
-__all__ = ["FAILED", "Event", "Finished", "HandBack", "NeedInput", "RunStep", "alone", "tool_error", "unexpected"]
+__all__ = [
+    "FAILED",
+    "Event",
+    "Finished",
+    "HandBack",
+    "NeedInput",
+    "RunStep",
+    "alone",
+    "is_peers_tool_error",
+    "tool_error",
+    "unexpected",
+]
 
 FAILED: Final = "The tool failed unexpectedly."
 
@@ -75,7 +85,16 @@ def alone(error: Exception) -> Exception:
     return alone(inner[0]) if len(inner) == 1 and isinstance(error, BaseExceptionGroup) else error
 
 
-def tool_error(error: ToolError) -> Finished:
+def is_peers_tool_error(error: Exception) -> bool:
+    """Whether it is the `ToolError` of the SDK or of FastMCP, whose text is meant for the client; neither is
+    imported for it."""
+    return any(
+        base.__name__ == "ToolError" and base.__module__.partition(".")[0] in ("mcp", "fastmcp")
+        for base in type(error).__mro__
+    )
+
+
+def tool_error(error: Exception) -> Finished:
     """The end of a call whose author, or whose rules, gave up."""
     return Finished(
         Complete((str(error) or "The tool gave up.").encode(errors="backslashreplace").decode(), is_error=True)

@@ -66,7 +66,7 @@ from mrtr_tools.calls import Call
 from mrtr_tools.context import Context
 from mrtr_tools.endings import ask, hand_back, may_hand_back
 from mrtr_tools.errors import InvalidArguments, InvalidParams, InvalidState, MissingCapability, RequestError, ToolError
-from mrtr_tools.events import Event, Finished, RunStep, alone, tool_error, unexpected
+from mrtr_tools.events import Event, Finished, RunStep, alone, is_peers_tool_error, tool_error, unexpected
 from mrtr_tools.input_requests import Source
 from mrtr_tools.inputs import Input
 from mrtr_tools.marks import AskAgain, Refused, Then, holds_then, name_of
@@ -209,7 +209,7 @@ class Round:
         self._missing = asks.missing(error) if asks is not None else None
         if self._missing is not None:
             return
-        if isinstance(error, ToolError):
+        if isinstance(error, ToolError) or (asks is not None and is_peers_tool_error(error)):
             self._event = tool_error(error)
         elif isinstance(error, AskAgain):
             try:
