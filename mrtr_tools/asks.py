@@ -135,6 +135,14 @@ class Asks:
         self._is_suspended = True
         return Suspended()
 
+    @contextmanager
+    def loudly(self) -> Generator[None]:
+        """Fail with a `TypeError` of the author, who may have a handler around that goes ahead without an answer."""
+        try:
+            yield
+        except TypeError as error:
+            raise self.fail(error) from error
+
     def _require_running(self) -> None:
         if self._is_over:
             raise RuntimeError(f"{self.where} has ended, and its ctx with it; nothing can be asked any more")

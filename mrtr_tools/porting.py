@@ -102,7 +102,8 @@ class Context:
     """What a `resumable` asks with; made for each run of it.
 
     Its methods are those of the contexts of the SDK and of FastMCP. An ask is made where its method is called, and
-    answered where that is awaited.
+    answered where that is awaited. What cannot be asked as it is written, such as a form that is not flat, ends the
+    call with an error that no handler of the body catches: many handlers go ahead without an answer.
     """
 
     __slots__ = ("_asking", "_asks", "_own")
@@ -121,7 +122,7 @@ class Context:
     # Asking a person
 
     @overload
-    def elicit(self, message: str, schema: type[M]) -> Awaitable[Elicited[M]]: ...
+    def elicit(self, message: str, schema: type[M]) -> Coroutine[Any, Any, Elicited[M]]: ...
     @overload
     def elicit(
         self,
@@ -130,7 +131,7 @@ class Context:
         *,
         response_title: str | None = None,
         response_description: str | None = None,
-    ) -> Awaitable[Elicited[Any]]: ...
+    ) -> Coroutine[Any, Any, Elicited[Any]]: ...
     @overload
     def elicit(
         self,
@@ -139,7 +140,7 @@ class Context:
         response_type: object = None,
         response_title: str | None = None,
         response_description: str | None = None,
-    ) -> Awaitable[Elicited[Any]]: ...
+    ) -> Coroutine[Any, Any, Elicited[Any]]: ...
     def elicit(
         self,
         message: str,
@@ -148,7 +149,7 @@ class Context:
         response_type: object = None,
         response_title: str | None = None,
         response_description: str | None = None,
-    ) -> Awaitable[Any]:
+    ) -> Coroutine[Any, Any, Any]:
         """Ask a person with a form.
 
         Args:
@@ -163,11 +164,11 @@ class Context:
             `DeclinedElicitation` or `CancelledElicitation`.
 
         Raises:
-            FormError: no form shows what is asked for; it is a `TypeError`.
             MCPError: the client cannot show forms. Not handled, it becomes error -32021 of the request.
         """
         given = response_type if schema is _NOTHING else schema
-        of = response_type_of(given, response_title, response_description)
+        with self._asks.loudly():
+            of = response_type_of(given, response_title, response_description)
         return self._elicited(self._asking.form(message, of), of)
 
     async def _elicited(self, answer: Awaitable[Slot], of: ResponseType) -> Elicited[Any]:
@@ -178,7 +179,7 @@ class Context:
             else dialects.refused(cast("Refusal", slot.refused))
         )
 
-    def elicit_url(self, message: str, url: str, elicitation_id: str = "") -> Awaitable[UrlElicited]:  # noqa: ARG002  the SDK has it
+    def elicit_url(self, message: str, url: str, elicitation_id: str = "") -> Coroutine[Any, Any, UrlElicited]:  # noqa: ARG002  the SDK has it
         """Ask a person to open a page; see `mrtr_tools.ElicitUrl` for what the URL must not hold.
 
         Args:
@@ -187,7 +188,6 @@ class Context:
             elicitation_id: goes nowhere: the protocol has none any more.
 
         Raises:
-            FormError: the URL must not be opened.
             MCPError: the client cannot open pages.
         """
         return self._opened(self._asking.url(message, url))
@@ -206,7 +206,8 @@ class Context:
         temperature: float | None = None,
         max_tokens: int = 512,
         model_preferences: object = None,
-    ) -> Awaitable[SamplingResult]:
+        **more: object,
+    ) -> Coroutine[Any, Any, SamplingResult]:
         """Ask the client's model, as FastMCP does; `session.create_message` is the SDK's way.
 
         Args:
@@ -215,11 +216,14 @@ class Context:
             temperature: how freely it writes.
             max_tokens: the most that it may write, in tokens.
             model_preferences: the protocol's object, or the name of a model, or several.
+            more: nothing that can be: with `tools=` or `result_type=`, FastMCP asks in a loop that nobody sees.
 
         Raises:
-            FormError: the protocol knows no such request.
             MCPError: the client has no model to ask.
         """
+        if more:
+            told = f"ctx.sample() takes no {min(more)!r}, which hides a loop of questions to the model; write that loop"
+            raise self._asks.fail(TypeError(f"{told}, with ctx.session.create_message(..., tools=...)"))
         wanted = [model_preferences] if isinstance(model_preferences, str) else model_preferences
         if isinstance(wanted, list):
             wanted = {"hints": [{"name": name} for name in cast("list[str]", wanted)]}
@@ -237,7 +241,7 @@ class Context:
         sampled = Sampled(said["content"], said["model"], said["role"], said.get("stopReason"))
         return SamplingResult(sampled.text, sampled)
 
-    def list_roots(self) -> Awaitable[list[Root]]:
+    def list_roots(self) -> Coroutine[Any, Any, list[Root]]:
         """Ask for the client's folders.
 
         Raises:
@@ -250,7 +254,13 @@ class Context:
 
     # Running once, and several at once
 
-    def once(self, function: Callable[..., Awaitable[R] | R], /, *args: object, **kwargs: object) -> Awaitable[R]:
+    @overload
+    def once(
+        self, function: Callable[..., Awaitable[R]], /, *args: object, **kwargs: object
+    ) -> Coroutine[Any, Any, R]: ...
+    @overload
+    def once(self, function: Callable[..., R], /, *args: object, **kwargs: object) -> Coroutine[Any, Any, R]: ...
+    def once(self, function: Callable[..., object], /, *args: object, **kwargs: object) -> Coroutine[Any, Any, Any]:
         """Run something once in the call: what acts, what reads what may change, what makes an id.
 
         Args:
@@ -260,15 +270,15 @@ class Context:
 
         Returns:
             What it returned when it ran. What it raises is not kept: it runs again in the next round, as it does when
-            the process dies inside it.
-
-        Raises:
-            TypeError: it has no return annotation, or one that JSON cannot bring back, or returned something else.
+            the process dies inside it. A function without a return annotation, or one that JSON cannot bring back, is
+            refused, and so is a result that does not fit it.
         """
         self._asking.require_own_task()
-        name, codec = name_of(function), _result_of(function)
+        name = name_of(function)
+        with self._asks.loudly():
+            codec = _result_of(function)
         place, pin = self._asks.once(name)
-        return cast("Awaitable[R]", self._run_once(place, pin, name, codec, lambda: function(*args, **kwargs)))
+        return self._run_once(place, pin, name, codec, lambda: function(*args, **kwargs))
 
     async def _run_once(self, place: str, pin: str, name: str, codec: Codec, run: Callable[[], object]) -> object:
         slot = self._asks.kept(place, pin, name)
@@ -278,9 +288,11 @@ class Context:
         if inspect.isawaitable(value):
             value = await value
         try:
-            self._asks.keep(place, pin, codec.dump(value))
+            kept = codec.dump(value)
         except NotCarriable as error:
-            raise TypeError(f"once({name}): what it returned does not come back as annotated: {error}") from error
+            told = f"once({name}): what it returned does not come back as annotated: {error}"
+            raise self._asks.fail(TypeError(told)) from error
+        self._asks.keep(place, pin, kept)
         return value
 
     async def gather(self, *awaitables: Awaitable[Any]) -> list[Any]:

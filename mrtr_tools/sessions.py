@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -37,7 +37,9 @@ Read = Callable[[JsonValue], JsonValue | Refused]
 class Asking:
     """The asks of one run of a body, made in the task that runs it.
 
-    Each method asks when it is called and gives the answer when it is awaited, as a `Slot`.
+    Each method asks when it is called and gives the answer when it is awaited, as a `Slot`. What cannot be asked as it
+    is written, such as a form that is not flat, ends the run with an error of the author that no handler catches: many
+    handlers go ahead without an answer.
 
     Args:
         asks: what was asked and answered so far.
@@ -50,28 +52,16 @@ class Asking:
         self._task = _current_task()
 
     def form(self, message: str, of: ResponseType) -> Awaitable[Slot]:
-        """A form, or a yes where it has no fields.
-
-        Raises:
-            FormError: the message is empty, or no Unicode.
-        """
+        """A form, or a yes where it has no fields."""
         source = Confirm(message) if of.is_yes else Elicit(message)
         return self._ask(source, functools.partial(_form_answer, of), of.schema)
 
     def url(self, message: str, url: str) -> Awaitable[Slot]:
-        """A page to open.
-
-        Raises:
-            FormError: the message is empty, or the URL must not be opened.
-        """
+        """A page to open."""
         return self._ask(ElicitUrl(message, url), _url_answer)
 
     def sample(self, source: Sample) -> Awaitable[Slot]:
-        """A question to the client's model.
-
-        Raises:
-            FormError: the protocol knows no such request.
-        """
+        """A question to the client's model."""
         return self._ask(source, _model_answer)
 
     def roots(self) -> Awaitable[Slot]:
@@ -106,7 +96,9 @@ class Asking:
 
     def _ask(self, source: Source, read: Read, schema: Mapping[str, JsonValue] | None = None) -> Awaitable[Slot]:
         self.require_own_task()
-        return self._answer(self.asks.ask(Question.made(source, schema), read))
+        with self.asks.loudly():
+            question = Question.made(source, schema)
+        return self._answer(self.asks.ask(question, read))
 
     async def _answer(self, asked: Asked) -> Slot:
         try:
@@ -196,12 +188,8 @@ class Session:
 
     def elicit(
         self, message: str, requested_schema: object = None, related_request_id: object = None, **older: object
-    ) -> Awaitable[types.ElicitResult]:
-        """Ask with a form whose schema is a dict; ``requestedSchema=`` of older SDKs is the same.
-
-        Raises:
-            FormError: the protocol has no such form.
-        """
+    ) -> Coroutine[Any, Any, types.ElicitResult]:
+        """Ask with a form whose schema is a dict; ``requestedSchema=`` of older SDKs is the same."""
         return self.elicit_form(message, older.get("requestedSchema", requested_schema), related_request_id)
 
     def elicit_form(
@@ -209,13 +197,11 @@ class Session:
         message: str,
         requested_schema: object,
         related_request_id: object = None,  # noqa: ARG002  the SDK has it
-    ) -> Awaitable[types.ElicitResult]:
-        """Ask with a form whose schema is a dict.
-
-        Raises:
-            FormError: the protocol has no such form.
-        """
-        return self._raw(self._asking.form(message, raw_form(requested_schema)))
+    ) -> Coroutine[Any, Any, types.ElicitResult]:
+        """Ask with a form whose schema is a dict."""
+        with self._asking.asks.loudly():
+            of = raw_form(requested_schema)
+        return self._raw(self._asking.form(message, of))
 
     def elicit_url(
         self,
@@ -223,12 +209,8 @@ class Session:
         url: str,
         elicitation_id: str = "",  # noqa: ARG002  the SDK has it
         related_request_id: object = None,  # noqa: ARG002  the SDK has it
-    ) -> Awaitable[types.ElicitResult]:
-        """Ask for a page to be opened.
-
-        Raises:
-            FormError: the URL must not be opened.
-        """
+    ) -> Coroutine[Any, Any, types.ElicitResult]:
+        """Ask for a page to be opened."""
         return self._raw(self._asking.url(message, url))
 
     async def _raw(self, answer: Awaitable[Slot]) -> types.ElicitResult:
@@ -250,15 +232,12 @@ class Session:
         tools: Sequence[object] | None = None,
         tool_choice: object = None,
         related_request_id: object = None,  # noqa: ARG002  the SDK has it
-    ) -> Awaitable[types.CreateMessageResult | types.CreateMessageResultWithTools]:
-        """Ask the client's model.
-
-        Raises:
-            FormError: the protocol knows no such request.
-            TypeError: `include_context` is asked for, which the protocol has given up.
-        """
+    ) -> Coroutine[Any, Any, types.CreateMessageResult | types.CreateMessageResultWithTools]:
+        """Ask the client's model."""
         if include_context not in (None, "none"):
-            raise TypeError("include_context= is gone from the protocol; put what the model needs into messages")
+            raise self._asking.asks.fail(
+                TypeError("include_context= is gone from the protocol; put what the model needs into messages")
+            )
         source = Sample(
             dialects.plain(messages),
             max_tokens=max_tokens,
@@ -276,7 +255,7 @@ class Session:
     ) -> types.CreateMessageResult | types.CreateMessageResultWithTools:
         return dialects.sampled((await answer).value, with_tools=with_tools)
 
-    def list_roots(self) -> Awaitable[types.ListRootsResult]:
+    def list_roots(self) -> Coroutine[Any, Any, types.ListRootsResult]:
         """Ask for the client's folders."""
         return self._roots(self._asking.roots())
 

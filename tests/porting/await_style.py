@@ -20,7 +20,8 @@ from pydantic import BaseModel, Field
 from typing_extensions import TypedDict
 
 from mrtr_tools import Refused, Toolbox
-from mrtr_tools.porting import Context, resumable
+from mrtr_tools.porting import resumable
+from tests.porting.loose import Context
 
 toolbox = Toolbox("await-style")
 
@@ -81,12 +82,14 @@ class Person(TypedDict):
 async def book_table(day: str, ctx: Context) -> str:
     """Trap 4: the answer is matched by class."""
     match await ctx.elicit(f"Book a table for {day}?", schema=Booking):
-        case AcceptedElicitation(data=booking):
+        case AcceptedElicitation(data=Booking() as booking):
             return f"{booking.guests} on {day}, {'outside' if booking.terrace else 'inside'}"
         case DeclinedElicitation():
             return "declined"
         case CancelledElicitation():
             return "cancelled"
+        case _:
+            return "none of them"
 
 
 @toolbox.tool
@@ -172,6 +175,7 @@ async def deploy(ctx: Context) -> str:
 async def clean_up(paths: list[str], ctx: Context) -> str:
     """Trap 7: the same question in a loop and in a comprehension, an ask in a handler and in a with."""
     gone = [path for path in paths if await approved(ctx, "Delete the next one?")]
+    name = None
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(anyio.lowlevel.checkpoint)
         name = await ctx.elicit("Name of the report?", schema=Named)

@@ -14,6 +14,7 @@ import anyio
 import mcp_types as types
 import pytest
 from mcp import Client
+from mcp.client import ClientRequestContext
 
 from mrtr_tools import DefinitionError
 from mrtr_tools.answering import respond
@@ -42,7 +43,9 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Served]]:
 
 def answering(case: Case) -> Callable[[Mapping[str, Any]], Any]:
     """A client that knows the answers of a case."""
-    left = {text: list(given) if isinstance(given, list) else given for text, given in case.answers.items()}
+    left: dict[str, Any] = {
+        text: list(given) if isinstance(given, list) else given for text, given in case.answers.items()
+    }
 
     def answer(asked: Mapping[str, Any]) -> Any:
         params = asked.get("params") or {}
@@ -88,13 +91,15 @@ async def called_in_2025(url: str, case: Case) -> types.CallToolResult:
     def raw(method: str, params: Any) -> dict[str, Any]:
         return {"method": method, "params": params.model_dump(by_alias=True, mode="json", exclude_none=True)}
 
-    async def elicit(_: object, params: types.ElicitRequestParams) -> types.ElicitResult:
+    async def elicit(context: ClientRequestContext, params: types.ElicitRequestParams) -> types.ElicitResult:
         return types.ElicitResult.model_validate(answer(raw("elicitation/create", params)))
 
-    async def sample(_: object, params: types.CreateMessageRequestParams) -> types.CreateMessageResult:
+    async def sample(
+        context: ClientRequestContext, params: types.CreateMessageRequestParams
+    ) -> types.CreateMessageResult:
         return types.CreateMessageResult.model_validate(answer(raw("sampling/createMessage", params)))
 
-    async def roots(_: object) -> types.ListRootsResult:
+    async def roots(context: ClientRequestContext) -> types.ListRootsResult:
         return types.ListRootsResult.model_validate(answer({"method": "roots/list"}))
 
     with anyio.fail_after(20):

@@ -9,14 +9,16 @@ from typing import Any
 import anyio
 import anyio.lowlevel
 import pytest
+from mcp.server.mcpserver import Context as SdkContext
 from pydantic import BaseModel, Field
 
 from mrtr_tools import Context as StepContext, DefinitionError, Refused, Toolbox, ToolError, confirm, needs_input, then
 from mrtr_tools.calls import Call
 from mrtr_tools.errors import InvalidState
-from mrtr_tools.porting import Context, resumable
+from mrtr_tools.porting import resumable
 from mrtr_tools.state import StateSigner
 from mrtr_tools.testing import TESTING_KEYS, Conversation, Player, in_turn
+from tests.porting.loose import Context
 
 
 class Booking(BaseModel):
@@ -93,13 +95,12 @@ async def test_a_missing_answer_is_asked_for_again_under_the_same_key():
 @pytest.mark.anyio
 async def test_an_answer_that_is_sent_again_is_no_answer_to_the_next_question():
     """Security 3."""
-    deleted: list[str] = []
+    deleted: list[bool] = []
 
     async def go(ctx: Context) -> str:
-        for name in ("a", "b"):
-            if (await ctx.elicit("Delete it?", response_type=bool)).data:
-                deleted.append(name)
-        return ", ".join(deleted)
+        deleted.append((await ctx.elicit("Delete it?", response_type=bool)).data)
+        deleted.append((await ctx.elicit("Delete it?", response_type=bool)).data)
+        return str(deleted)
 
     yes = {"action": "accept", "content": {"value": True}}
     conversation = await player(go).start("go")
@@ -442,7 +443,7 @@ def test_a_body_without_the_mark_is_told_to_have_it():
     async def forgot(ctx: Context) -> str:
         return "x"
 
-    with pytest.raises(DefinitionError, match="put @resumable .* below @toolbox.tool"):
+    with pytest.raises(DefinitionError, match=r"put @resumable .* below @toolbox\.tool"):
         Toolbox("t").tool(forgot)
 
 
@@ -465,11 +466,15 @@ def test_the_mark_stands_below_the_tool():
         return "x"
 
     toolbox.tool(resumable(early))
-    with pytest.raises(DefinitionError, match="put @resumable below @toolbox.tool"):
+    with pytest.raises(DefinitionError, match=r"put @resumable below @toolbox\.tool"):
         resumable(early)
     toolbox.tool(resumable(late))
     with pytest.raises(DefinitionError, match="cannot be marked"):
-        resumable(Shop().order)  # type: ignore[type-var]
+        resumable(Shop().order)
+
+
+class Name(BaseModel):
+    name: str
 
 
 async def annotated(ctx: Awaitable[str]) -> str:
@@ -477,26 +482,25 @@ async def annotated(ctx: Awaitable[str]) -> str:
 
 
 def test_a_context_is_known_by_its_annotation_or_without_one_by_its_name():
-    import fastmcp
-    from mcp.server.mcpserver import Context as SdkContext
+    fastmcp = pytest.importorskip("fastmcp")
 
     async def sdk(context: SdkContext) -> str:
-        return (await context.elicit("Who?", str)).data
+        return (await context.elicit("Who?", Name)).action
 
     async def generic(context: SdkContext[Any, Any]) -> str:
-        return (await context.elicit("Who?", str)).data
+        return (await context.elicit("Who?", Name)).action
 
     async def fast(context: fastmcp.Context) -> str:
-        return (await context.elicit("Who?", str)).data
+        return (await context.elicit("Who?", str)).action
 
     async def optional(context: Context | None = None) -> str:
         assert context
-        return (await context.elicit("Who?", str)).data
+        return (await context.elicit("Who?", str)).action
 
     async def bare(ctx) -> str:
-        return (await ctx.elicit("Who?", str)).data
+        return (await ctx.elicit("Who?", str)).action
 
     for body in (sdk, generic, fast, optional, bare):
-        assert player(body).play("go", {}, ask="Ada").text == "Ada", body
+        assert player(body).play("go", {}, ask="Ada").text == "accept", body
     with pytest.raises(DefinitionError, match="'ctx'"):
         player(annotated)

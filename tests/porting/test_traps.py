@@ -19,10 +19,11 @@ from mrtr_tools import Refused, Toolbox, ToolError
 from mrtr_tools.asks import Suspended
 from mrtr_tools.calls import Call, Client, Complete, InputRequired
 from mrtr_tools.errors import MissingCapability
-from mrtr_tools.porting import Context, resumable
+from mrtr_tools.porting import resumable
 from mrtr_tools.runner import handle_call
 from mrtr_tools.state import StateSigner
 from mrtr_tools.testing import EVERYTHING, TESTING_KEYS, Conversation, Player, in_turn
+from tests.porting.loose import Context
 
 
 class Yes(BaseModel):
@@ -214,7 +215,7 @@ async def test_with_and_finally_are_left_in_each_round_and_can_tell_an_end():
             tasks.start_soon(anyio.sleep, 0)
             assert not ctx.is_suspended
             answer = await ctx.elicit("Go on?", schema=Yes)
-            return f"{state} {answer.action}"
+        return f"{state} {answer.action}"
 
     played = await player(go).play_async("go", {}, ask=True)
 
@@ -348,7 +349,7 @@ async def test_an_ask_in_a_task_of_its_own_is_an_error_that_says_what_to_write()
             tasks.start_soon(confirm, ctx)
         return "done"
 
-    with pytest.raises(RuntimeError, match="asks in a task or thread beside its own.*ctx.gather"):
+    with pytest.raises(RuntimeError, match=r"asks in a task or thread beside its own.*ctx\.gather"):
         await started(go)
 
 

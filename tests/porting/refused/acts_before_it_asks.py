@@ -1,6 +1,6 @@
 """Something is bought before the last ask, and so once more in each round."""
 
-import httpx
+import httpx  # pyright: ignore[reportMissingImports]
 
 from mrtr_tools import Toolbox
 from mrtr_tools.porting import Context, resumable

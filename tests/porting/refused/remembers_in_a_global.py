@@ -11,6 +11,7 @@ session: dict[str, str] = {}
 @resumable
 async def order(ctx: Context) -> str:
     if "user" not in session:
-        session["user"] = (await ctx.elicit("Who are you?", response_type=str)).data
+        user = await ctx.elicit("Who are you?", response_type=str)
+        session["user"] = user.data if user.action == "accept" else "nobody"
     what = await ctx.elicit("What do you want?", response_type=str)
-    return f"{session['user']} gets {what.data}"
+    return f"{session['user']} gets {what.data if what.action == 'accept' else 'nothing'}"

@@ -6,9 +6,10 @@ import random
 import pytest
 
 from mrtr_tools import Context, ElicitUrl, Toolbox, confirm, needs_input, then
-from mrtr_tools.porting import Context as AskingContext, resumable
+from mrtr_tools.porting import resumable
 from mrtr_tools.testing import Player
 from tests.authored import hotel
+from tests.porting.loose import Context as AskingContext
 
 
 def count() -> itertools.count:
