@@ -1,6 +1,6 @@
 """Measure everything and print one table after the other; exits 1 when a bound is missed."""
 
-from benchmarks import growth, in_process, memory, over_http, over_stdio, starting
+from benchmarks import growth, in_process, memory, over_http, over_stdio, porting, starting
 from benchmarks.measuring import main
 
 raise SystemExit(
@@ -11,5 +11,6 @@ raise SystemExit(
         memory=memory.measured,
         growth=growth.measured,
         in_process=in_process.measured,
+        porting=porting.measured,
     )
 )

@@ -13,7 +13,8 @@ once; the first one that was not ends the run with `Suspended`, and the round wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+import hashlib
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -27,7 +28,7 @@ from mrtr_tools.endings import TOLD_ANEW, count_round
 from mrtr_tools.errors import MissingCapability, ToolError
 from mrtr_tools.events import Finished, NeedInput, tool_error, unexpected
 from mrtr_tools.forms import Misfit
-from mrtr_tools.inputs import pin_of
+from mrtr_tools.inputs import PIN_LENGTH
 from mrtr_tools.marks import Refused
 from mrtr_tools.progress import Open, Progress, Slot
 from mrtr_tools.questions import Question
@@ -65,14 +66,14 @@ class Asked:
 
     Attributes:
         path: its place.
-        question: what is sent.
-        pin: what tells it from another question.
+        pin: what tells its question from another.
+        make: makes the question; raises `TypeError` where nothing can show it.
         read: a response as the JSON of an answer, or a refusal; raises `Misfit`.
     """
 
     path: str
-    question: Question
     pin: str
+    make: Callable[[], Question] = field(repr=False)
     read: Callable[[JsonValue], JsonValue | Refused] = field(repr=False)
 
 
@@ -93,7 +94,7 @@ class Asks:
         self._responses = responses
         self._scope = ""
         self._counts: dict[str, int] = {}
-        self._pending: dict[str, Asked] = {}
+        self._pending: dict[str, tuple[Asked, Question]] = {}
         self._failure: Exception | None = None
         self._refusals: list[tuple[Exception, MissingCapability]] = []
         self._told_before = cast("int", progress.slots[_TOLD].value) if _TOLD in progress.slots else 0
@@ -151,14 +152,21 @@ class Asks:
 
     # Asking
 
-    def ask(self, question: Question, read: Callable[[JsonValue], JsonValue | Refused]) -> Asked:
+    def ask(
+        self, parts: Sequence[str], make: Callable[[], Question], read: Callable[[JsonValue], JsonValue | Refused]
+    ) -> Asked:
         """Ask at the next place.
+
+        Args:
+            parts: what makes its question the same question.
+            make: makes it, where it has no answer yet.
+            read: a response as the JSON of an answer.
 
         Raises:
             Suspended: the body waits for an answer.
             RuntimeError: the body has ended.
         """
-        return Asked(self.place(ASK), question, pin_of([question.kind, question.params]), read)
+        return Asked(self.place(ASK), _pin(parts), make, read)
 
     def answer(self, asked: Asked) -> Slot:
         """The answer to an ask.
@@ -206,7 +214,7 @@ class Asks:
         raise self.fail(
             TypeError(
                 f"{self.where}: the question at {asked.path!r} has moved: this time it is "
-                f"{_told(asked.question)}{was}. A body that runs again must ask the same in the same order; what "
+                f"{_told(asked.make())}{was}. A body that runs again must ask the same in the same order; what "
                 "differs from run to run (a time, an id, live data) goes through: await ctx.once(...)"
             )
         )
@@ -228,14 +236,15 @@ class Asks:
         progress.slots[path] = Slot(asked.pin, None if isinstance(value, Refused) else value, refused)
 
     def _wait_for(self, asked: Asked) -> None:
-        question = asked.question
+        with self.loudly():
+            question = asked.make()
         if not self.call.client.supports(question.requires):
             raise MissingCapability(question.requires)
         if question.kind == "url" and not (self.call.principal or self.call.anonymous_ok):
             raise self.fail(ToolError("A page cannot be opened for somebody whom this server does not know."))
         if len(self._pending) >= MAX_OPEN:
             raise self.fail(TypeError(f"{self.where} asks more than {MAX_OPEN} questions at once; ask in turn"))
-        self._pending[asked.path] = asked
+        self._pending[asked.path] = asked, question
         self._is_suspended = True
         raise Suspended
 
@@ -248,7 +257,7 @@ class Asks:
             Suspended: the body waits for an answer.
             RuntimeError: the body has ended.
         """
-        return self.place(ONCE), pin_of([ONCE, name])
+        return self.place(ONCE), _pin([ONCE, name])
 
     def kept(self, path: str, pin: str, name: str) -> Slot | None:
         """What was kept of it, or None when it has to run.
@@ -308,11 +317,11 @@ class Asks:
     def _sent(self, told_anew: str) -> NeedInput:
         opened: dict[str, Open] = {}
         requests: dict[str, Mapping[str, JsonValue]] = {}
-        for path, asked in self._pending.items():
+        for path, (asked, question) in self._pending.items():
             key = self._key(path) or self._new_key()
-            opened[key] = Open(path, asked.pin, asked.question.to_json())
-            again = told_anew if asked.question.kind != "sample" else ""
-            requests[key] = asked.question.request(self.progress.why.get(path) or again)
+            opened[key] = Open(path, asked.pin, question.to_json())
+            again = told_anew if question.kind != "sample" else ""
+            requests[key] = question.request(self.progress.why.get(path) or again)
         self.progress.open = opened
         return NeedInput(requests)
 
@@ -320,6 +329,11 @@ class Asks:
         """A wire key that was never sent in this call: all asks count as one input."""
         used = self.progress.used[ASK] = self.progress.used.get(ASK, 0) + 1
         return ASK if used == 1 else f"{ASK}-{used}"
+
+
+def _pin(parts: Sequence[str]) -> str:
+    told = "\0".join(parts).encode(errors="surrogatepass")
+    return hashlib.sha256(told).hexdigest()[:PIN_LENGTH]
 
 
 def _told(question: Question) -> str:

@@ -167,8 +167,10 @@ class Context:
             MCPError: the client cannot show forms. Not handled, it becomes error -32021 of the request.
         """
         given = response_type if schema is _NOTHING else schema
-        with self._asks.loudly():
+        try:
             of = response_type_of(given, response_title, response_description)
+        except TypeError as error:
+            raise self._asks.fail(error) from error
         return self._elicited(self._asking.form(message, of), of)
 
     async def _elicited(self, answer: Awaitable[Slot], of: ResponseType) -> Elicited[Any]:

@@ -19,7 +19,7 @@ The first row is `schema=` of the SDK; all of them are `response_type=` of FastM
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final, Literal, cast
@@ -31,6 +31,7 @@ from mrtr_tools.answers import Misfit, checked, choices_of
 from mrtr_tools.choices import FormError
 from mrtr_tools.form_types import fields_of
 from mrtr_tools.forms import form_for
+from mrtr_tools.inputs import pin_of
 from mrtr_tools.values import Codec, NotCarriable
 
 __all__ = ["VALUE", "ResponseType", "raw_form", "response_type_of"]
@@ -51,12 +52,17 @@ class ResponseType:
         read: the content of an accepted form as JSON to keep; raises `Misfit`.
         load: what was kept as the value that the author gets.
         is_yes: whether it asks for nothing but a yes.
+        digest: what tells it from another form.
     """
 
     schema: Schema
     read: Callable[[object], JsonValue] = field(repr=False)
     load: Callable[[JsonValue], Any] = field(repr=False)
     is_yes: bool = False
+    digest: str = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "digest", pin_of([self.is_yes, self.schema]))
 
 
 def response_type_of(given: object, title: str | None = None, description: str | None = None) -> ResponseType:
@@ -72,8 +78,11 @@ def response_type_of(given: object, title: str | None = None, description: str |
     """
     key = _key(given)
     try:
-        made = _made if isinstance(key, Hashable) else _made.__wrapped__
-        return made(key, title, description)
+        try:
+            hash(key)
+        except TypeError:  # a note of `Annotated` that has no hash
+            return _made.__wrapped__(key, title, description)
+        return _made(key, title, description)
     except NotCarriable as error:
         raise FormError(f"elicit() asks for what does not come back as it is: {error}") from error
 

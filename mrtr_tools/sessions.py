@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import anyio
 from pydantic import JsonValue
+from pydantic_core import to_json
 
 from mrtr_tools.asks import Asked, Asks
 from mrtr_tools.context import Context, LogLevel
 from mrtr_tools.errors import MissingCapability
-from mrtr_tools.input_requests import Confirm, Elicit, ElicitUrl, ListRoots, Sample, Source
+from mrtr_tools.input_requests import Confirm, Elicit, ElicitUrl, ListRoots, Sample
 from mrtr_tools.marks import Refused
 from mrtr_tools.progress import Slot
 from mrtr_tools.questions import Question, read_response, read_roots
@@ -53,20 +54,25 @@ class Asking:
 
     def form(self, message: str, of: ResponseType) -> Awaitable[Slot]:
         """A form, or a yes where it has no fields."""
-        source = Confirm(message) if of.is_yes else Elicit(message)
-        return self._ask(source, functools.partial(_form_answer, of), of.schema)
+
+        def make() -> Question:
+            return Question.made(Confirm(message) if of.is_yes else Elicit(message), of.schema)
+
+        return self._ask(["form", message, of.digest], make, functools.partial(_form_answer, of))
 
     def url(self, message: str, url: str) -> Awaitable[Slot]:
         """A page to open."""
-        return self._ask(ElicitUrl(message, url), _url_answer)
+        return self._ask(["url", message, url], lambda: Question.made(ElicitUrl(message, url), None), _url_answer)
 
     def sample(self, source: Sample) -> Awaitable[Slot]:
         """A question to the client's model."""
-        return self._ask(source, _model_answer)
+        with self.asks.loudly():
+            question = Question.made(source, None)
+        return self._ask(["sample", to_json(question.params).decode()], lambda: question, _model_answer)
 
     def roots(self) -> Awaitable[Slot]:
         """The client's folders."""
-        return self._ask(ListRoots(), _roots_answer)
+        return self._ask(["roots"], lambda: Question.made(ListRoots(), None), _roots_answer)
 
     async def log(self, level: str, data: JsonValue, logger: str | None) -> None:
         """A log message, unless it was sent in an earlier run."""
@@ -94,17 +100,15 @@ class Asking:
             )
         )
 
-    def _ask(self, source: Source, read: Read, schema: Mapping[str, JsonValue] | None = None) -> Awaitable[Slot]:
+    def _ask(self, parts: Sequence[str], make: Callable[[], Question], read: Read) -> Awaitable[Slot]:
         self.require_own_task()
-        with self.asks.loudly():
-            question = Question.made(source, schema)
-        return self._answer(self.asks.ask(question, read))
+        return self._answer(self.asks.ask(parts, make, read))
 
     async def _answer(self, asked: Asked) -> Slot:
         try:
             return self.asks.answer(asked)
         except MissingCapability as missing:
-            error = dialects.cannot_be_asked(asked.question.kind, missing.required)
+            error = dialects.cannot_be_asked(asked.make().kind, missing.required)
             raise self.asks.cannot_ask(error, missing) from None
 
 

@@ -19,13 +19,13 @@ ORDER = """
 errors
 keys lifetimes secret_values digests differences findings
 input_requests templates answers guards values choices properties calls progress
-urls form_types forms response_types
+urls form_types forms
 marks context
 annotations
 sampling questions
 signatures
 inputs
-once
+once response_types
 steps
 content arguments results carriers registry tools
 responses
