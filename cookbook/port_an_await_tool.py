@@ -2,7 +2,7 @@
 
     mrtr-tools call cookbook/port_an_await_tool.py book_table day=Monday
 
-`BEFORE` is the tool as it was. Three lines change: an import, the decorator, and the read before the last ask, which
+`BEFORE` is the tool as it was. Three things change: an import, the decorator, and the read before the last ask, which
 goes through `ctx.once`. That line matters: the body runs again from its first line in each round, and stops at the
 first question without an answer. Nothing that acts, and nothing that reads what may change, stands bare before the last
 ask; a question that comes out otherwise in a later round ends the call with an error that names it. What comes after

@@ -175,7 +175,7 @@ async def deploy(ctx: Context) -> str:
 async def clean_up(paths: list[str], ctx: Context) -> str:
     """Trap 7: the same question in a loop and in a comprehension, an ask in a handler and in a with."""
     gone = [path for path in paths if await approved(ctx, "Delete the next one?")]
-    name = None
+    name: Any = None
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(anyio.lowlevel.checkpoint)
         name = await ctx.elicit("Name of the report?", schema=Named)

@@ -490,7 +490,7 @@ def test_a_context_is_known_by_its_annotation_or_without_one_by_its_name():
     async def generic(context: SdkContext[Any, Any]) -> str:
         return (await context.elicit("Who?", Name)).action
 
-    async def fast(context: fastmcp.Context) -> str:
+    async def fast(context: fastmcp.Context) -> str:  # pyright: ignore[reportInvalidTypeForm]
         return (await context.elicit("Who?", str)).action
 
     async def optional(context: Context | None = None) -> str:
