@@ -1,4 +1,4 @@
-"""Small await-style tools as people write them, one or two traps each, with the two-line edit that ports them.
+"""Small await-style tools as people write them, one or two of the `TRAPS` each, with the edit that ports them.
 
 `CASES` says for each how it is called, what it is answered, by the text of the question, and what comes of it.
 """
@@ -25,6 +25,28 @@ from tests.porting.loose import Context
 
 toolbox = Toolbox("await-style")
 
+TRAPS = {
+    1: "a broad except around the ask that goes ahead",
+    2: "the text of the error is read to learn whether asking is supported",
+    3: "capabilities are looked up through the session",
+    4: "the answer is told by its class",
+    5: "the class and the code of the error where the client cannot be asked",
+    6: "a timeout around the ask",
+    7: "an ask in a loop, a comprehension, a handler, a with or a finally",
+    8: "a clock or a random id in the question, or in a URL to open",
+    9: "options, or the form itself, from live data, from a class made in the function, or from a model",
+    10: "a secret as an answer",
+    11: "a live object on both sides of an ask",
+    12: "an effect before the last ask",
+    13: "a global that remembers answers",
+    14: "many rounds, or a hidden loop of them",
+    15: "an ask from a middleware, or from a thread",
+    16: "log messages and progress, which would be sent again",
+    17: "the dialects: a schema, a response type, a dict",
+    18: "a decorator around the tool that repacks its parameters",
+}
+"""What goes wrong when such a tool runs again from its first line in each round."""
+
 
 @dataclass(frozen=True)
 class Case:
@@ -32,7 +54,7 @@ class Case:
 
     Attributes:
         tool: its name.
-        traps: which traps it shows, by number.
+        traps: which of `TRAPS` it shows.
         text: the result.
         answers: by the text of the question, ``roots`` or ``model``; a list answers one after the other.
         arguments: what it is called with.

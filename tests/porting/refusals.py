@@ -19,7 +19,7 @@ class Refusal:
 
     Attributes:
         file: where it is, without ``.py``.
-        traps: which traps it shows, by number.
+        traps: which of `await_style.TRAPS` it shows.
         line: a text in the line that the check names.
         reason: a word of the reason that the check gives.
         said: what the bridge says when the tool is defined or called; None where it cannot know.

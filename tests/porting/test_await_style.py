@@ -4,10 +4,11 @@ Both numbers are printed: ``pytest -rP tests/porting/test_await_style.py``.
 """
 
 import importlib.util
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from itertools import cycle
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -20,7 +21,7 @@ from mrtr_tools import DefinitionError
 from mrtr_tools.answering import respond
 from mrtr_tools.keys import generate_key
 from mrtr_tools.testing import EVERYTHING, Player
-from tests.porting.await_style import CASES, Case, toolbox
+from tests.porting.await_style import CASES, TRAPS, Case, toolbox
 from tests.porting.refusals import FOLDER, REFUSALS, Refusal
 from tests.server import processes
 from tests.server.processes import Served
@@ -130,8 +131,8 @@ async def played_twice(case: Case, answer: Callable[[Mapping[str, Any]], Any]) -
 
 # Those that are refused
 
-CHECKS = importlib.util.find_spec("mrtr_tools.cli.check") is not None
-"""Whether ``mrtr-tools check`` is there."""
+IS_CHECKED = False
+"""Whether ``mrtr-tools check`` is there to read them."""
 
 
 def loaded(refusal: Refusal) -> Any:
@@ -164,12 +165,25 @@ def test_a_file_that_is_refused_has_the_line_that_is_named():
         assert refusal.line in refusal.path.read_text()
 
 
-def test_all_the_traps_are_shown(capsys):
+@pytest.mark.skipif(not IS_CHECKED, reason="mrtr-tools check is not there")
+@pytest.mark.parametrize("refusal", REFUSALS, ids=lambda each: each.file)
+def test_the_check_refuses_it_and_names_the_line_and_the_reason(refusal):
+    command = [sys.executable, "-m", "mrtr_tools.cli", "check", str(refusal.path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    places = [
+        f":{number}" for number, line in enumerate(refusal.path.read_text().splitlines(), 1) if refusal.line in line
+    ]
+
+    assert done.returncode == 1, done.stderr
+    told = [line for line in done.stdout.splitlines() if any(place in line for place in places)]
+    assert any(refusal.reason in line.lower() for line in told), done.stdout
+
+
+def test_all_the_traps_are_shown():
     tools = {case.tool for case in CASES}
     shown = {trap for each in (*CASES, *REFUSALS) for trap in each.traps}
 
-    assert shown == set(range(1, 19))
+    assert shown == set(TRAPS)
     assert tools == set(toolbox.tools)
     assert len(tools) + len(REFUSALS) >= 30
     print(f"{len(tools)} await-style tools run on the bridge in both eras, {len(REFUSALS)} are refused with a reason")
-    assert Path(capsys.readouterr().out.split()[0]).name == str(len(tools))
