@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from pydantic import JsonValue
+from pydantic_core import to_jsonable_python
 
 from mrtr_tools.calls import Complete
+from mrtr_tools.errors import RequestError, ToolError
 from mrtr_tools.once import Claim
 from mrtr_tools.steps import Step
 
@@ -20,7 +22,7 @@ __all__ = [
     "NeedInput",
     "RunStep",
     "alone",
-    "is_peers_tool_error",
+    "meant_for_the_client",
     "tool_error",
     "unexpected",
 ]
@@ -85,16 +87,25 @@ def alone(error: Exception) -> Exception:
     return alone(inner[0]) if len(inner) == 1 and isinstance(error, BaseExceptionGroup) else error
 
 
-def is_peers_tool_error(error: Exception) -> bool:
-    """Whether it is the `ToolError` of the SDK or of FastMCP, whose text is meant for the client; neither is
-    imported for it."""
-    return any(
-        base.__name__ == "ToolError" and base.__module__.partition(".")[0] in ("mcp", "fastmcp")
-        for base in type(error).__mro__
-    )
+def meant_for_the_client(error: Exception) -> ToolError | RequestError | None:
+    """What an error of the SDK or of FastMCP is here, if its text is meant for the client; neither is imported for it.
+
+    Returns:
+        For a `ToolError` of theirs one of ours, for an `MCPError` a request error with its code; else None.
+    """
+    for base in type(error).__mro__:
+        if base.__module__.partition(".")[0] in ("mcp", "fastmcp"):
+            if base.__name__ == "ToolError":
+                return ToolError(str(error))
+            if base.__name__ == "MCPError":
+                theirs = cast("Any", error)
+                told = RequestError(str(theirs.message), to_jsonable_python(theirs.data, fallback=str))
+                told.code = theirs.code
+                return told
+    return None
 
 
-def tool_error(error: Exception) -> Finished:
+def tool_error(error: ToolError) -> Finished:
     """The end of a call whose author, or whose rules, gave up."""
     return Finished(
         Complete((str(error) or "The tool gave up.").encode(errors="backslashreplace").decode(), is_error=True)

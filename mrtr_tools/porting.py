@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, get_args, get_type_hints, overload
@@ -51,8 +52,9 @@ from mrtr_tools.values import Codec, NotCarriable
 if TYPE_CHECKING:
     from mrtr_tools.server.dialects import Elicited, Refusal, Root, UrlElicited
 
-__all__ = ["Context", "SamplingResult", "resumable"]
+__all__ = ["Context", "SamplingResult", "get_context", "resumable"]
 
+_current: Final[ContextVar[Context | None]] = ContextVar("mrtr_tools_asking", default=None)
 F = TypeVar("F", bound=Callable[..., object])
 R = TypeVar("R")
 M = TypeVar("M", bound=BaseModel)
@@ -78,6 +80,18 @@ def resumable(function: F) -> F:
     except AttributeError:
         raise DefinitionError(f"{name_of(function)} cannot be marked; mark the function it is made from") from None
     return function
+
+
+def get_context() -> Context:
+    """The context of the body that runs, for functions below it that are not handed it: FastMCP's `get_context`.
+
+    Raises:
+        RuntimeError: no body runs here.
+    """
+    current = _current.get()
+    if current is None:
+        raise RuntimeError("get_context() is for what a resumable tool calls; nothing of that kind runs here")
+    return current
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +126,11 @@ class Context:
         self._asks = asks
         self._own = own
         self._asking = Asking(asks, own)
+        _current.set(self)
+
+    def __class_getitem__(cls, _: object) -> type[Context]:
+        """The class itself: the SDK's is written with its types, ``Context[ServerSession, None]``."""
+        return cls
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(

@@ -66,7 +66,7 @@ from mrtr_tools.calls import Call
 from mrtr_tools.context import Context
 from mrtr_tools.endings import ask, hand_back, may_hand_back
 from mrtr_tools.errors import InvalidArguments, InvalidParams, InvalidState, MissingCapability, RequestError, ToolError
-from mrtr_tools.events import Event, Finished, RunStep, alone, is_peers_tool_error, tool_error, unexpected
+from mrtr_tools.events import Event, Finished, RunStep, alone, meant_for_the_client, tool_error, unexpected
 from mrtr_tools.input_requests import Source
 from mrtr_tools.inputs import Input
 from mrtr_tools.marks import AskAgain, Refused, Then, holds_then, name_of
@@ -126,7 +126,7 @@ class Round:
         self._skipped: set[str] = set()
         self._went = False
         self._asks: Asks | None = None
-        self._missing: MissingCapability | None = None
+        self._refusal: RequestError | None = None
         self.anew = self.because = ""
         self.claim: Claim | None = None
         once = self.carrier.step.once if self.carrier.single_use and progress is not None else None
@@ -167,7 +167,10 @@ class Round:
 
         Raises:
             MissingCapability: a question must be asked that this request's client cannot show.
+            RequestError: a body that asks for itself ended with an error of the SDK's.
         """
+        if self._refusal is not None:
+            raise self._refusal
         if self._event is None:
             self._went = False
             try:
@@ -206,11 +209,12 @@ class Round:
         if self._has_broken_off():
             return
         error = alone(error)
-        self._missing = asks.missing(error) if asks is not None else None
-        if self._missing is not None:
-            return
-        if isinstance(error, ToolError) or (asks is not None and is_peers_tool_error(error)):
+        if asks is not None:
+            error = asks.missing(error) or meant_for_the_client(error) or error
+        if isinstance(error, ToolError):
             self._event = tool_error(error)
+        elif asks is not None and isinstance(error, RequestError):
+            self._refusal = error
         elif isinstance(error, AskAgain):
             try:
                 self._ask_again(step, error.reasons)
@@ -251,8 +255,6 @@ class Round:
     # What comes next
 
     def _next(self) -> Event:
-        if self._missing is not None:
-            raise self._missing
         step = self.step
         walk = Walk(self.progress, self.call, step, self._context, self._responses, self._cold, self._digests)
         values = values_before_inputs(self.carrier, step, self._given, self.progress)

@@ -229,19 +229,16 @@ class Session:
         *,
         max_tokens: int,
         system_prompt: str | None = None,
-        include_context: str | None = None,
+        include_context: str | None = None,  # noqa: ARG002  the SDK has it
         temperature: float | None = None,
         stop_sequences: Sequence[str] | None = None,
+        metadata: object = None,  # noqa: ARG002  the SDK has it
         model_preferences: object = None,
         tools: Sequence[object] | None = None,
         tool_choice: object = None,
         related_request_id: object = None,  # noqa: ARG002  the SDK has it
     ) -> Coroutine[Any, Any, types.CreateMessageResult | types.CreateMessageResultWithTools]:
-        """Ask the client's model."""
-        if include_context not in (None, "none"):
-            raise self._asking.asks.fail(
-                TypeError("include_context= is gone from the protocol; put what the model needs into messages")
-            )
+        """Ask the client's model. `include_context` and `metadata` stay here: a client may ignore them, and most do."""
         source = Sample(
             dialects.plain(messages),
             max_tokens=max_tokens,
@@ -265,6 +262,9 @@ class Session:
 
     async def _roots(self, answer: Awaitable[Slot]) -> types.ListRootsResult:
         return dialects.roots((await answer).value)
+
+    async def send_elicit_complete(self, elicitation_id: str) -> None:
+        """Do nothing: since 2026-07-28 the protocol does not tell a client that a page is done."""
 
     async def send_log_message(
         self,

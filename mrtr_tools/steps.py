@@ -309,6 +309,10 @@ class _Reader:
     def _maker(self, name: str, function: Callable[..., object], known: frozenset[str]) -> Step:
         if function in self.around:
             raise self._wrong(name, f"is made by {name_of(function)}, which asks for itself")
+        if bridge_of(function) is not None:
+            raise self._wrong(
+                name, f"is made by {name_of(function)}, which is resumable; only tools and steps are that"
+            )
         signature = read_signature(function)
         marked = {key for group in groups_of(function) for key in group.inputs}
         own = {key for key in signature.parameters if key in marked}

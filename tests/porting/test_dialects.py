@@ -12,6 +12,7 @@ from pydantic import BaseModel
 
 from mrtr_tools import Refused, Toolbox
 from mrtr_tools.calls import Client
+from mrtr_tools.errors import RequestError
 from mrtr_tools.porting import resumable
 from mrtr_tools.server import dialects
 from mrtr_tools.testing import Player
@@ -126,13 +127,29 @@ def test_a_model_answers_in_the_classes_of_the_sdk():
     assert played(go, ask="hi") == "CreateMessageResult hi CreateMessageResultWithTools hi hi"
 
 
-def test_context_of_other_servers_cannot_be_asked_for():
+def test_what_a_client_may_ignore_does_not_reach_it():
     async def go(ctx: Context) -> str:
-        await ctx.session.create_message([], max_tokens=10, include_context="allServers")
-        return "done"
+        said = await ctx.session.create_message(
+            [{"role": "user", "content": {"type": "text", "text": "?"}}],
+            max_tokens=10,
+            include_context="thisServer",
+            metadata={"a": 1},
+        )
+        await ctx.session.send_elicit_complete("id")
+        return said.content.text
 
-    with pytest.raises(TypeError, match="include_context="):
+    assert played(go, ask=lambda asked: ", ".join(sorted(asked["params"]))) == "maxTokens, messages"
+
+
+@pytest.mark.parametrize("data", [None, {"a": 1}])
+def test_an_error_of_the_sdk_that_a_body_raises_is_the_error_of_the_request(data):
+    async def go(ctx: Context) -> str:
+        raise MCPError(-32003, "No such order", data)
+
+    with pytest.raises(RequestError) as refused:
         played(go)
+
+    assert (refused.value.code, refused.value.message, refused.value.data) == (-32003, "No such order", data)
 
 
 def test_folders_come_in_the_classes_of_the_sdk():

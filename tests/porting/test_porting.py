@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 from mrtr_tools import Context as StepContext, DefinitionError, Refused, Toolbox, ToolError, confirm, needs_input, then
 from mrtr_tools.calls import Call
 from mrtr_tools.errors import InvalidState
-from mrtr_tools.porting import resumable
+from mrtr_tools.porting import get_context, resumable
 from mrtr_tools.state import StateSigner
 from mrtr_tools.testing import TESTING_KEYS, Conversation, Player, in_turn
 from tests.porting.loose import Context
@@ -401,6 +401,19 @@ def test_what_the_bridge_does_not_have_is_an_error_that_says_so():
         player(go).play("go")
 
 
+def test_a_function_below_the_body_can_look_the_context_up():
+    async def ask() -> str:
+        return (await get_context().elicit("Who?", str)).action
+
+    async def go(ctx: Context) -> str:
+        assert get_context() is ctx
+        return await ask()
+
+    assert player(go).play("go", {}, ask="Ada").text == "accept"
+    with pytest.raises(RuntimeError, match="nothing of that kind runs here"):
+        get_context()
+
+
 # Definitions
 
 
@@ -456,6 +469,15 @@ def test_options_that_a_body_cannot_have_are_refused(options, told):
         Toolbox("t").tool(**options)(resumable(plain))
 
 
+def test_the_function_of_an_input_cannot_be_resumed():
+    @needs_input(name=resumable(plain))
+    def go(name: str) -> str:
+        return name
+
+    with pytest.raises(DefinitionError, match="input 'name' is made by plain, which is resumable"):
+        Toolbox("t").tool(go)
+
+
 def test_the_mark_stands_below_the_tool():
     toolbox = Toolbox("t")
 
@@ -493,6 +515,9 @@ def test_a_context_is_known_by_its_annotation_or_without_one_by_its_name():
     async def fast(context: fastmcp.Context) -> str:  # pyright: ignore[reportInvalidTypeForm]
         return (await context.elicit("Who?", str)).action
 
+    async def with_types(context: Context[Any, None]) -> str:
+        return (await context.elicit("Who?", str)).action
+
     async def optional(context: Context | None = None) -> str:
         assert context
         return (await context.elicit("Who?", str)).action
@@ -500,7 +525,7 @@ def test_a_context_is_known_by_its_annotation_or_without_one_by_its_name():
     async def bare(ctx) -> str:
         return (await ctx.elicit("Who?", str)).action
 
-    for body in (sdk, generic, fast, optional, bare):
+    for body in (sdk, generic, fast, with_types, optional, bare):
         assert player(body).play("go", {}, ask="Ada").text == "accept", body
     with pytest.raises(DefinitionError, match="'ctx'"):
         player(annotated)
