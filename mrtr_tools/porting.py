@@ -29,24 +29,23 @@ It is a way to port, and steps are where a ported tool grows to: in these nothin
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, get_args, get_type_hints, overload
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, overload
 
-from pydantic import BaseModel, JsonValue
+from pydantic import BaseModel
 
 from mrtr_tools import context
 from mrtr_tools.asks import GATHER, Asks, Suspended
-from mrtr_tools.calls import Client
 from mrtr_tools.errors import DefinitionError
 from mrtr_tools.input_requests import Sample, Sampled
 from mrtr_tools.marks import BRIDGE, name_of, registered_as
 from mrtr_tools.progress import Slot
 from mrtr_tools.response_types import ResponseType, response_type_of
+from mrtr_tools.returns import codec_of_result
 from mrtr_tools.server import dialects
-from mrtr_tools.sessions import Asking, RequestContext, Session
+from mrtr_tools.surroundings import Surroundings
 from mrtr_tools.values import Codec, NotCarriable
 
 if TYPE_CHECKING:
@@ -59,7 +58,6 @@ F = TypeVar("F", bound=Callable[..., object])
 R = TypeVar("R")
 M = TypeVar("M", bound=BaseModel)
 
-LEVELS: Final[tuple[str, ...]] = get_args(context.LogLevel)
 _NOTHING: Final[Any] = object()
 
 
@@ -112,7 +110,7 @@ class SamplingResult:
         return self.text
 
 
-class Context:
+class Context(Surroundings):
     """What a `resumable` asks with; made for each run of it.
 
     Its methods are those of the contexts of the SDK and of FastMCP. An ask is made where its method is called, and
@@ -120,23 +118,15 @@ class Context:
     call with an error that no handler of the body catches: many handlers go ahead without an answer.
     """
 
-    __slots__ = ("_asking", "_asks", "_own")
+    __slots__ = ()
 
     def __init__(self, asks: Asks, own: context.Context) -> None:
-        self._asks = asks
-        self._own = own
-        self._asking = Asking(asks, own)
+        super().__init__(asks, own)
         _current.set(self)
 
     def __class_getitem__(cls, _: object) -> type[Context]:
         """The class itself: the SDK's is written with its types, ``Context[ServerSession, None]``."""
         return cls
-
-    def __getattr__(self, name: str) -> Any:
-        raise AttributeError(
-            f"ctx.{name} is not there for a resumable tool, which may be on another machine in each round; it has what "
-            "mrtr_tools.porting.Context documents"
-        )
 
     # Asking a person
 
@@ -297,7 +287,7 @@ class Context:
         self._asking.require_own_task()
         name = name_of(function)
         with self._asks.loudly():
-            codec = _result_of(function)
+            codec = codec_of_result(function)
         place, pin = self._asks.once(name)
         return self._run_once(place, pin, name, codec, lambda: function(*args, **kwargs))
 
@@ -344,147 +334,3 @@ class Context:
         if raised:
             raise raised[0]
         return results
-
-    # Telling the client
-
-    async def log(self, *told: Any, level: str | None = None, logger_name: str | None = None, **more: Any) -> None:
-        """Send a log message, ``log("info", message)`` or ``log(message, "info")``, once in the call.
-
-        Args:
-            told: the level and the message, in either order; the message alone is at ``info``.
-            level: the level.
-            logger_name: who says it.
-            more: ``message=`` or ``data=``, and ``extra=``, which goes beside the message.
-        """
-        texts = [*told, *(more[name] for name in ("message", "data") if name in more)]
-        levels = [level] if level is not None else [each for each in texts if len(texts) > 1 and each in LEVELS][:1]
-        said = next((each for each in texts if not levels or each is not levels[0]), None)
-        await self._say(levels[0] if levels else "info", said, logger_name, more.get("extra"))
-
-    async def debug(self, message: Any, logger_name: str | None = None, extra: Mapping[str, Any] | None = None) -> None:
-        """Send a log message at this level, once in the call."""
-        await self._say("debug", message, logger_name, extra)
-
-    async def info(self, message: Any, logger_name: str | None = None, extra: Mapping[str, Any] | None = None) -> None:
-        """Send a log message at this level, once in the call."""
-        await self._say("info", message, logger_name, extra)
-
-    async def warning(
-        self, message: Any, logger_name: str | None = None, extra: Mapping[str, Any] | None = None
-    ) -> None:
-        """Send a log message at this level, once in the call."""
-        await self._say("warning", message, logger_name, extra)
-
-    async def error(self, message: Any, logger_name: str | None = None, extra: Mapping[str, Any] | None = None) -> None:
-        """Send a log message at this level, once in the call."""
-        await self._say("error", message, logger_name, extra)
-
-    async def _say(self, level: str, message: Any, logger: str | None, extra: Mapping[str, Any] | None) -> None:
-        data: JsonValue = message if not extra else {"msg": message, "extra": dict(extra)}
-        await self._asking.log(level, data, logger)
-
-    async def report_progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
-        """Tell how far the request is, once in the call; see `mrtr_tools.Context.report_progress`."""
-        await self._asking.report_progress(progress, total, message)
-
-    # What is known about the call
-
-    @property
-    def is_suspended(self) -> bool:
-        """Whether this run ends because it waits for an answer: what a ``finally`` can ask."""
-        return self._asks.is_suspended
-
-    @property
-    def session(self) -> Session:
-        """The client."""
-        return Session(self._asking)
-
-    @property
-    def request_context(self) -> RequestContext:
-        """The request, with the client and what the lifespan gave."""
-        return RequestContext(self.session, self.request_id, self._own.lifespan)
-
-    @property
-    def client_capabilities(self) -> Any:
-        """What the client of this request declared, as the SDK's `ClientCapabilities`."""
-        return self.session.client_capabilities
-
-    def client_supports_extension(self, extension_id: str) -> bool:
-        """Whether the client of this request declared an extension."""
-        declared = self._own.client.capabilities.get("extensions")
-        return isinstance(declared, dict) and extension_id in declared
-
-    @property
-    def request_id(self) -> str:
-        """Names the whole call; the same in each of its rounds."""
-        return self._own.call_id
-
-    @property
-    def call_id(self) -> str:
-        """See `mrtr_tools.Context`."""
-        return self._own.call_id
-
-    @property
-    def idempotency_key(self) -> str:
-        """See `mrtr_tools.Context`; the same in each run of the body."""
-        return self._own.idempotency_key
-
-    @property
-    def handle(self) -> str:
-        """See `mrtr_tools.Context`."""
-        return self._own.handle
-
-    @property
-    def round(self) -> int:
-        """How often this call has asked before, from 0."""
-        return self._own.round
-
-    @property
-    def principal(self) -> str | None:
-        """Who makes the call, or None without authentication."""
-        return self._own.principal
-
-    @property
-    def client(self) -> Client:
-        """What the client of this request declared."""
-        return self._own.client
-
-    @property
-    def lifespan(self) -> Any:
-        """What the server's lifespan gave, or None."""
-        return self._own.lifespan
-
-    lifespan_context = lifespan
-
-
-@lru_cache(maxsize=256)
-def _result_of(function: Callable[..., object]) -> Codec:
-    """How the result of a function travels.
-
-    Raises:
-        TypeError: its annotation does not say it.
-    """
-    plain: Any = inspect.unwrap(getattr(function, "func", function))
-    try:
-        hints = get_type_hints(plain, include_extras=True)
-    except (NameError, TypeError):
-        hints = {}
-    if "return" not in hints:
-        raise TypeError(
-            f"once({name_of(function)}): nothing says how what it returns goes into JSON; annotate it: -> str, or wrap "
-            "it in a function that is"
-        )
-    try:
-        return Codec(_awaited(hints["return"]))
-    except NotCarriable as error:
-        raise TypeError(f"once({name_of(function)}): its result cannot be kept: {error}") from error
-
-
-def _awaited(annotation: object) -> object:
-    """What awaiting gives, for a function that returns an awaitable and is annotated so."""
-    origin = getattr(annotation, "__origin__", None)
-    if isinstance(origin, type) and issubclass(origin, Coroutine):
-        return get_args(annotation)[-1]
-    if isinstance(origin, type) and issubclass(origin, Awaitable):
-        return get_args(annotation)[0]
-    return annotation

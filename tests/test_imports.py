@@ -35,7 +35,7 @@ threads single_use
 runner
 answering rerunning testing
 server
-sessions porting
+returns asking sessions surroundings porting
 cli
 """
 LAYERS = [line.split() for line in ORDER.split("\n") if line]
