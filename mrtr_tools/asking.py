@@ -11,7 +11,7 @@ import anyio
 from pydantic import JsonValue
 from pydantic_core import to_json
 
-from mrtr_tools.asks import Asked, Asks
+from mrtr_tools.asks import Asked, Asks, abandoned
 from mrtr_tools.context import Context, LogLevel
 from mrtr_tools.errors import MissingCapability
 from mrtr_tools.input_requests import Confirm, Elicit, ElicitUrl, ListRoots, Sample
@@ -93,6 +93,8 @@ class Asking:
         )
 
     def _ask(self, parts: Sequence[str], make: Callable[[], Question], read: Read) -> Awaitable[Slot]:
+        if self.asks.is_stuck:
+            return abandoned()
         self.require_own_task()
         return self._answer(self.asks.ask(parts, make, read))
 

@@ -14,11 +14,12 @@ once; the first one that was not ends the run with `Suspended`, and the round wi
 from __future__ import annotations
 
 import hashlib
+import types
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Final, cast
+from typing import Final, NoReturn, cast
 
 from pydantic import JsonValue
 
@@ -35,13 +36,27 @@ from mrtr_tools.questions import Question
 from mrtr_tools.responses import note_misfit
 from mrtr_tools.templates import shown
 
-__all__ = ["ASK", "GATHER", "Asked", "Asks", "Suspended", "is_suspension", "recorded"]
+__all__ = ["ABANDONED", "ASK", "GATHER", "Asked", "Asks", "Suspended", "abandoned", "is_suspension", "recorded"]
 
 MAX_OPEN: Final = 32
+MAX_SWALLOWED: Final = 100
 ASK: Final = "ask"
 ONCE: Final = "once"
 GATHER: Final = "gather"
 _TOLD: Final = "told"
+
+
+ABANDONED: Final = object()
+"""Yielded to the driver by a body that is stuck: it is not to be continued."""
+
+_scope: Final[ContextVar[str]] = ContextVar("mrtr_tools_scope", default="")
+
+
+@types.coroutine
+def abandoned() -> Generator[object, object, NoReturn]:
+    """Never comes back."""
+    while True:
+        yield ABANDONED
 
 
 recorded: Final[ContextVar[dict[str, Slot] | None]] = ContextVar("mrtr_tools_recorded", default=None)
@@ -92,7 +107,6 @@ class Asks:
         self.call = call
         self.where = where
         self._responses = responses
-        self._scope = ""
         self._counts: dict[str, int] = {}
         self._pending: dict[str, tuple[Asked, Question]] = {}
         self._failure: Exception | None = None
@@ -100,6 +114,12 @@ class Asks:
         self._told_before = cast("int", progress.slots[_TOLD].value) if _TOLD in progress.slots else 0
         self._told = 0
         self._is_suspended = self._is_over = False
+        self._swallowed = 0
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether the body swallows one suspension after the other, as ``while True`` around a bare ``except`` does."""
+        return self._swallowed >= MAX_SWALLOWED
 
     @property
     def is_suspended(self) -> bool:
@@ -116,19 +136,30 @@ class Asks:
             RuntimeError: the body has ended.
         """
         self._require_running()
-        name = self._scope + kind
+        name = _scope.get() + kind
         count = self._counts[name] = self._counts.get(name, 0) + 1
         return name if count == 1 else f"{name}-{count}"
 
     @contextmanager
     def branch(self, place: str, number: int) -> Generator[None]:
         """Places of their own for one of several branches, which may be suspended while others go on."""
-        scope, was_suspended = self._scope, self._is_suspended
-        self._scope, self._is_suspended = f"{place}.{number}.", self._failure is not None
+        was_suspended = self._is_suspended
+        self._is_suspended = self._failure is not None
+        try:
+            with self.inside(f"{place}.{number}"):
+                yield
+        finally:
+            self._is_suspended = self._is_suspended or was_suspended
+
+    @contextmanager
+    def inside(self, place: str) -> Generator[None]:
+        """Places of their own for what happens inside of something that has a place."""
+        scope = _scope.get()
+        _scope.set(f"{place}.")
         try:
             yield
         finally:
-            self._scope, self._is_suspended = scope, self._is_suspended or was_suspended
+            _scope.set(scope)
 
     def fail(self, error: Exception) -> Suspended:
         """End the run with an error, which no handler of the body can keep from the author."""
@@ -148,6 +179,7 @@ class Asks:
         if self._is_over:
             raise RuntimeError(f"{self.where} has ended, and its ctx with it; nothing can be asked any more")
         if self._is_suspended:
+            self._swallowed += 1
             raise Suspended
 
     # Asking
@@ -166,7 +198,9 @@ class Asks:
             Suspended: the body waits for an answer.
             RuntimeError: the body has ended.
         """
-        return Asked(self.place(ASK), _pin(parts), make, read)
+        with self.loudly():
+            pin = _pin(parts)
+        return Asked(self.place(ASK), pin, make, read)
 
     def answer(self, asked: Asked) -> Slot:
         """The answer to an ask.

@@ -295,9 +295,10 @@ class Context(Surroundings):
         slot = self._asks.kept(place, pin, name)
         if slot is not None:
             return codec.load(slot.value)
-        value = run()
-        if inspect.isawaitable(value):
-            value = await value
+        with self._asks.inside(place):
+            value = run()
+            if inspect.isawaitable(value):
+                value = await value
         try:
             kept = codec.dump(value)
         except NotCarriable as error:

@@ -224,6 +224,36 @@ def test_another_function_at_the_same_place_is_an_error():
     assert shop.orders == 0
 
 
+def test_what_asks_inside_of_what_runs_once_is_asked_once():
+    async def name(ctx: Context) -> str:
+        first = await ctx.elicit("First name?", str)
+        last = await ctx.elicit("Last name?", str)
+        return f"{first.data} {last.data}"
+
+    async def go(ctx: Context) -> str:
+        who = await ctx.once(name, ctx)
+        age = await ctx.elicit("Age?", int)
+        sure = await ctx.elicit("Sure?", str)
+        return f"{who} {age.data} {sure.data}"
+
+    played = player(go).play("go", {}, **{"ask": "Ada", "ask-2": "Lovelace", "ask-3": 36, "ask-4": "yes"})
+
+    assert played.text == "Ada Lovelace 36 yes"
+    assert played.rounds == 5
+
+
+def test_a_question_that_is_no_text_is_an_error_that_no_handler_catches():
+    async def go(ctx: Context) -> str:
+        try:
+            await ctx.elicit(42, str)
+        except Exception:  # noqa: BLE001
+            return "went on"
+        return "done"
+
+    with pytest.raises(TypeError, match="expected str"):
+        player(go).play("go")
+
+
 # Several at once
 
 

@@ -126,6 +126,25 @@ def test_a_decorator_that_tries_again_sees_one_run_a_round():
     assert len(runs) == 2
 
 
+@pytest.mark.filterwarnings("ignore:.*coroutine ignored GeneratorExit.*:pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings("ignore:Exception ignored in.*:pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.anyio
+async def test_a_body_that_tries_for_ever_does_not_stop_the_server():
+    async def go(ctx: Context) -> str:
+        while True:
+            try:
+                return (await ctx.elicit("Go on?", schema=Yes)).action
+            except:  # noqa: E722
+                continue
+
+    with anyio.fail_after(5):
+        conversation = await started(go)
+        await conversation.answer(ask=True)
+        gc.collect()
+
+    assert conversation.text == "accept"
+
+
 # 2, 3, 5. What the client can
 
 
