@@ -114,6 +114,7 @@ class Asks:
         self._told_before = cast("int", progress.slots[_TOLD].value) if _TOLD in progress.slots else 0
         self._told = 0
         self._is_suspended = self._is_over = False
+        self._suspended_in: set[str] = set()
         self._swallowed = 0
 
     @property
@@ -164,7 +165,11 @@ class Asks:
     def fail(self, error: Exception) -> Suspended:
         """End the run with an error, which no handler of the body can keep from the author."""
         self._failure = self._failure or error
+        return self._suspended()
+
+    def _suspended(self) -> Suspended:
         self._is_suspended = True
+        self._suspended_in.add(_scope.get())
         return Suspended()
 
     @contextmanager
@@ -180,7 +185,7 @@ class Asks:
             raise RuntimeError(f"{self.where} has ended, and its ctx with it; nothing can be asked any more")
         if self._is_suspended:
             self._swallowed += 1
-            raise Suspended
+            raise self._suspended()
 
     # Asking
 
@@ -212,7 +217,7 @@ class Asks:
         if self._is_over:
             raise RuntimeError(f"{self.where} has ended; nothing can be asked any more")
         if self._failure is not None:
-            raise Suspended
+            raise self._suspended()
         slots, path = self.progress.slots, asked.path
         slot = slots.get(path)
         if slot is not None:
@@ -279,8 +284,7 @@ class Asks:
         if len(self._pending) >= MAX_OPEN:
             raise self.fail(TypeError(f"{self.where} asks more than {MAX_OPEN} questions at once; ask in turn"))
         self._pending[asked.path] = asked, question
-        self._is_suspended = True
-        raise Suspended
+        raise self._suspended()
 
     # What runs once
 
@@ -310,7 +314,13 @@ class Asks:
         return slot
 
     def keep(self, path: str, pin: str, value: JsonValue) -> None:
-        """Keep what came of it."""
+        """Keep what came of it.
+
+        Raises:
+            Suspended: it waits for an answer itself, whatever it gave.
+        """
+        if any(scope.startswith(f"{path}.") for scope in self._suspended_in):
+            raise self._suspended()
         slot = self.progress.slots[path] = Slot(pin, value)
         if (record := recorded.get()) is not None:
             record[f"{self.progress.n} {path}"] = slot

@@ -29,7 +29,8 @@ It is a way to port, and steps are where a ported tool grows to: in these nothin
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, overload
@@ -318,20 +319,32 @@ class Context(Surroundings):
         Raises:
             Exception: the first that one of them raised, when all have ended.
         """
-        place = self._asks.place(GATHER)
         results: list[object] = []
         raised: list[Exception] = []
         suspended: Suspended | None = None
-        for number, awaitable in enumerate(awaitables, 1):
-            with self._asks.branch(place, number):
-                try:
-                    results.append(await awaitable)
-                except Suspended as waits:
-                    suspended = waits
-                except Exception as error:  # noqa: BLE001  of the author, and it is raised again
-                    raised.append(error)
+        with _closing(awaitables):
+            place = self._asks.place(GATHER)
+            for number, awaitable in enumerate(awaitables, 1):
+                with self._asks.branch(place, number):
+                    try:
+                        results.append(await awaitable)
+                    except Suspended as waits:
+                        suspended = waits
+                    except Exception as error:  # noqa: BLE001  of the author, and it is raised again
+                        raised.append(error)
         if suspended is not None or self._asks.is_suspended:
             raise suspended or Suspended
         if raised:
             raise raised[0]
         return results
+
+
+@contextmanager
+def _closing(awaitables: Sequence[Awaitable[object]]) -> Generator[None]:
+    """Close what was not awaited, or Python warns of it."""
+    try:
+        yield
+    finally:
+        for awaitable in awaitables:
+            if inspect.iscoroutine(awaitable):
+                awaitable.close()

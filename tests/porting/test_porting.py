@@ -1,5 +1,6 @@
 """`resumable`: its answers, its keys, what runs once, several questions at once, the ends of a call."""
 
+import asyncio
 import functools
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -240,6 +241,33 @@ def test_what_asks_inside_of_what_runs_once_is_asked_once():
 
     assert played.text == "Ada Lovelace 36 yes"
     assert played.rounds == 5
+
+
+def test_what_runs_once_and_swallows_its_suspension_has_not_run():
+    async def approved(ctx: Context) -> bool:
+        try:
+            return (await ctx.elicit("Delete?", bool)).data
+        except BaseException:  # noqa: BLE001
+            return True
+
+    async def go(ctx: Context) -> str:
+        deletes = await ctx.once(approved, ctx)
+        return f"{deletes} {(await ctx.elicit('Sure?', bool)).data}"
+
+    assert player(go).play("go", {}, ask=False, **{"ask-2": True}).text == "False True"
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_what_runs_once_beside_an_ask_is_kept():
+    shop = Shop()
+
+    async def go(ctx: Context) -> str:
+        answer, number = await asyncio.gather(ctx.elicit("Go on?", str), ctx.once(shop.count))
+        return f"{answer.data} {number}"
+
+    assert (await player(go).play_async("go", {}, ask="yes")).text == "yes 1"
+    assert shop.orders == 1
 
 
 def test_a_question_that_is_no_text_is_an_error_that_no_handler_catches():
