@@ -13,8 +13,8 @@ a pydantic model, dataclass or TypedDict               its fields; the answer is
 None, or a model without fields                        a yes: a form without fields is not shown by all clients
 =====================================================  ==============================================================
 
-The first row is `schema=` of the SDK; all of them are `response_type=` of FastMCP. A schema that is a dict already, as
-`session.elicit` takes it, is a `raw_form`.
+The first row is `schema=` of the SDK; all of them are `response_type=` of FastMCP. A dict that is a schema already, as
+`session.elicit` takes it, is made flat by `flat_schemas`, and answered with a dict.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ from typing import Any, Final, Literal, cast
 from pydantic import JsonValue
 from pydantic.fields import FieldInfo
 
-from mrtr_tools.answers import Misfit, checked, choices_of
+from mrtr_tools.answers import Misfit, checked
 from mrtr_tools.choices import FormError
+from mrtr_tools.flat_schemas import flat_schema
 from mrtr_tools.form_types import fields_of
 from mrtr_tools.forms import form_for
 from mrtr_tools.inputs import pin_of
@@ -76,6 +77,8 @@ def response_type_of(given: object, title: str | None = None, description: str |
     Raises:
         FormError: no form shows it; the text says which part, and the way out.
     """
+    if isinstance(given, dict) and "properties" in cast("dict[str, object]", given):
+        return raw_form(cast("object", given))
     key = _key(given)
     try:
         try:
@@ -130,7 +133,7 @@ def _made(given: object, title: str | None, description: str | None) -> Response
             "response_title= and response_description= are for one value; give the fields their own Field()"
         )
     if given is None or fields == {}:
-        return _yes(cast("Any", given))
+        return _yes(dict if given is None else cast("Any", given))
     form = form_for(kind, VALUE, field=FieldInfo(annotation=kind, title=title, description=description))
     codec = Codec(kind)
     titles = given.titles if isinstance(given, _Choices) else None
@@ -147,7 +150,7 @@ def _made(given: object, title: str | None, description: str | None) -> Response
     return ResponseType(schema, read, codec.load)
 
 
-def _yes(given: Callable[[], object] | None) -> ResponseType:
+def _yes(given: Callable[[], object]) -> ResponseType:
     """A yes in place of a form without fields: some clients accept what they cannot show."""
     schema: Schema = {"type": "object", "properties": {VALUE: {"type": "boolean"}}, "required": [VALUE]}
 
@@ -157,31 +160,16 @@ def _yes(given: Callable[[], object] | None) -> ResponseType:
             raise Misfit("Please answer with yes or no.")
         return answer
 
-    return ResponseType(schema, read, lambda _: {} if given is None else given(), is_yes=True)
+    return ResponseType(schema, read, lambda _: given(), is_yes=True)
 
 
 def raw_form(schema: object) -> ResponseType:
-    """A form whose schema the author wrote; its answers are a dict, held against that.
+    """A form whose schema the author wrote, or had pydantic write; its answers are a dict, held against that.
 
     Raises:
         FormError: the protocol has no such form.
     """
-    if not isinstance(schema, dict) or not isinstance(cast("Schema", schema).get("properties"), dict):
-        raise FormError('a requested schema is {"type": "object", "properties": {...}}')
-    kept = cast("Schema", schema)
-    for name, spec in cast("dict[str, Any]", kept["properties"]).items():
-        if not _is_property(spec):
-            raise FormError(f"{name!r}: a form shows text, numbers, yes or no, and choices; not {spec!r}")
+    kept = flat_schema(schema)
+    if not kept["properties"]:
+        return _yes(dict)
     return ResponseType(kept, lambda content: checked(content, kept), lambda value: value)
-
-
-def _is_property(spec: Any) -> bool:
-    if not isinstance(spec, dict):
-        return False
-    known = cast("Mapping[str, Any]", spec)
-    if known.get("type") == "array":
-        items = known.get("items")
-        return isinstance(items, dict) and bool(choices_of(cast("Schema", items)))
-    if known.get("type") == "string":
-        return known.get("format") in (None, "email", "uri", "date", "date-time")
-    return known.get("type") in ("integer", "number", "boolean")

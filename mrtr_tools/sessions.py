@@ -58,18 +58,19 @@ class Session:
         self, message: str, requested_schema: object = None, related_request_id: object = None, **older: object
     ) -> Coroutine[Any, Any, types.ElicitResult]:
         """Ask with a form whose schema is a dict; ``requestedSchema=`` of older SDKs is the same."""
-        return self.elicit_form(message, older.get("requestedSchema", requested_schema), related_request_id)
+        return self.elicit_form(message, requested_schema, related_request_id, **older)
 
     def elicit_form(
         self,
         message: str,
-        requested_schema: object,
+        requested_schema: object = None,
         related_request_id: object = None,  # noqa: ARG002  the SDK has it
+        **older: object,
     ) -> Coroutine[Any, Any, types.ElicitResult]:
-        """Ask with a form whose schema is a dict."""
+        """Ask with a form whose schema is a dict; ``requestedSchema=`` of older SDKs is the same."""
         with self._asking.asks.loudly():
-            of = raw_form(requested_schema)
-        return self._raw(self._asking.form(message, of))
+            of = raw_form(older.get("requestedSchema", requested_schema))
+        return self._raw(self._asking.form(message, of), {})
 
     def elicit_url(
         self,
@@ -81,11 +82,11 @@ class Session:
         """Ask for a page to be opened."""
         return self._raw(self._asking.url(message, url))
 
-    async def _raw(self, answer: Awaitable[Slot]) -> types.ElicitResult:
+    async def _raw(self, answer: Awaitable[Slot], empty: dict[str, Any] | None = None) -> types.ElicitResult:
         slot = await answer
         if slot.refused is not None:
             return dialects.raw_elicited(cast("Any", slot.refused), None)
-        return dialects.raw_elicited("accept", slot.value if isinstance(slot.value, dict) else None)
+        return dialects.raw_elicited("accept", slot.value if isinstance(slot.value, dict) else empty)
 
     def create_message(
         self,

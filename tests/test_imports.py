@@ -19,7 +19,7 @@ ORDER = """
 errors
 keys lifetimes secret_values digests differences findings
 input_requests templates answers guards values choices properties calls progress
-urls form_types forms
+urls flat_schemas form_types forms
 marks context
 annotations
 sampling questions

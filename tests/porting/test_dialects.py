@@ -15,6 +15,7 @@ from mrtr_tools.calls import Client
 from mrtr_tools.errors import RequestError
 from mrtr_tools.porting import resumable
 from mrtr_tools.server import dialects
+from mrtr_tools.server.wire import result_object
 from mrtr_tools.testing import Player
 from tests.porting.loose import Context
 
@@ -109,6 +110,38 @@ def test_a_schema_by_hand_has_a_result_by_hand():
         return f"{type(first).__name__} {first.content} {second.action} {second.content}"
 
     assert played(go, **{"ask": "Ada", "ask-2": Refused("decline")}) == "ElicitResult {'name': 'Ada'} decline None"
+
+
+def test_an_empty_schema_by_hand_asks_for_a_yes():
+    empty = {"type": "object", "properties": {}}
+
+    async def go(ctx: Context) -> str:
+        first = await ctx.session.elicit_form("Go on?", requestedSchema=empty)
+        second = await ctx.elicit("And on?", schema=empty)
+        return f"{first.action} {first.content} {second.action} {second.data}"
+
+    assert played(go, ask=True) == "accept {} accept {}"
+
+
+def test_a_result_of_fastmcp_is_the_result():
+    results = pytest.importorskip("fastmcp.tools.base")
+
+    async def go(ctx: Context) -> results.ToolResult:  # pyright: ignore[reportInvalidTypeForm]
+        name = (await ctx.elicit("Name?", str)).data
+        return results.ToolResult(content=name, structured_content={"name": name}, meta={"a": 1})
+
+    toolbox = Toolbox("dialects")
+    toolbox.tool(resumable(go))
+    played = Player(toolbox).play("go", {}, ask="Ada")
+
+    assert toolbox.tools["go"].output_schema is None
+    assert result_object(played.reply) == {
+        "resultType": "complete",
+        "content": [{"type": "text", "text": "Ada"}],
+        "structuredContent": {"name": "Ada"},
+        "_meta": {"a": 1},
+        "isError": False,
+    }
 
 
 def test_a_model_answers_in_the_classes_of_the_sdk():

@@ -171,13 +171,52 @@ def test_a_schema_by_hand_is_sent_as_it_is_and_its_answers_are_held_against_it()
     }
     of = raw_form(schema)
 
-    assert of.schema is schema
+    assert of.schema == schema
     assert of.load(of.read({"mail": "ada@example.com", "age": "20", "more": 1})) == {
         "mail": "ada@example.com",
         "age": 20,
     }
     with pytest.raises(Misfit, match="age must be at least 18"):
         of.read({"mail": "ada@example.com", "age": 3})
+
+
+class Written(BaseModel):
+    color: Color
+    size: Literal["s", "l"] = "s"
+    only: Literal["x"] = "x"
+    many: list[Color] = []
+    age: int | None = None
+    mail: str | None = Field(default=None, pattern=".*@.*", title="Mail", json_schema_extra={"format": "password"})
+
+
+def test_a_schema_that_pydantic_wrote_is_made_flat():
+    of = raw_form(Written.model_json_schema())
+
+    assert of.schema == {
+        "type": "object",
+        "properties": {
+            "color": {"type": "string", "title": "Color", "enum": ["red", "blue"]},
+            "size": {"type": "string", "title": "Size", "default": "s", "enum": ["s", "l"]},
+            "only": {"type": "string", "title": "Only", "default": "x", "enum": ["x"]},
+            "many": {
+                "type": "array",
+                "title": "Many",
+                "default": [],
+                "items": {"type": "string", "title": "Color", "enum": ["red", "blue"]},
+            },
+            "age": {"type": "integer", "title": "Age"},
+            "mail": {"type": "string", "title": "Mail"},
+        },
+        "required": ["color"],
+    }
+    assert Written.model_validate(of.load(of.read({"color": "red", "age": 3}))) == Written(color=Color.RED, age=3)
+
+
+def test_a_schema_by_hand_may_stand_in_place_of_a_type():
+    schema = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
+
+    assert response_type_of(schema).schema == schema
+    assert response_type_of({"type": "object", "properties": {}}).is_yes
 
 
 @pytest.mark.parametrize(
@@ -189,7 +228,8 @@ def test_a_schema_by_hand_is_sent_as_it_is_and_its_answers_are_held_against_it()
         {"properties": {"a": {"type": "object"}}},
         {"properties": {"a": {"type": ["string", "null"]}}},
         {"properties": {"a": {"type": "array", "items": {"type": "string"}}}},
-        {"properties": {"a": {"type": "string", "format": "ipv4"}}},
+        {"properties": {"a": {"type": "integer", "enum": [1, 2]}}},
+        {"properties": {"a": {"anyOf": [{"type": "string"}, {"type": "integer"}]}}},
     ],
 )
 def test_a_schema_that_the_protocol_does_not_have_is_refused(schema):
