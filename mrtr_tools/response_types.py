@@ -77,8 +77,8 @@ def response_type_of(given: object, title: str | None = None, description: str |
     Raises:
         FormError: no form shows it; the text says which part, and the way out.
     """
-    if isinstance(given, dict) and "properties" in cast("dict[str, object]", given):
-        return raw_form(cast("object", given))
+    if _is_schema(given):
+        return raw_form(given)
     key = _key(given)
     try:
         try:
@@ -88,6 +88,10 @@ def response_type_of(given: object, title: str | None = None, description: str |
         return _made(key, title, description)
     except NotCarriable as error:
         raise FormError(f"elicit() asks for what does not come back as it is: {error}") from error
+
+
+def _is_schema(given: object) -> bool:
+    return isinstance(given, dict) and "properties" in cast("dict[str, object]", given)
 
 
 @dataclass(frozen=True, slots=True)
