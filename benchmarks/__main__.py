@@ -1,6 +1,6 @@
 """Measure everything and print one table after the other; exits 1 when a bound is missed."""
 
-from benchmarks import growth, in_process, memory, over_http, over_stdio, starting, tasks
+from benchmarks import growth, in_process, memory, over_http, over_stdio, porting, starting, tasks
 from benchmarks.measuring import main
 
 raise SystemExit(
@@ -12,5 +12,6 @@ raise SystemExit(
         growth=growth.measured,
         tasks=tasks.measured,
         in_process=in_process.measured,
+        porting=porting.measured,
     )
 )

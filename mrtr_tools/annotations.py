@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 from dataclasses import fields, is_dataclass
-from typing import Annotated, Any, Union, cast, get_args, get_origin
+from typing import Annotated, Any, Final, Union, cast, get_args, get_origin
 
 from pydantic import BaseModel
 from typing_extensions import is_typeddict
@@ -12,7 +12,24 @@ from typing_extensions import is_typeddict
 from mrtr_tools.marks import Refused
 from mrtr_tools.templates import TemplateError
 
-__all__ = ["attribute_type", "bare", "is_call_result", "try_format", "without_refused"]
+__all__ = ["attribute_type", "bare", "is_bridge_context", "is_call_result", "try_format", "without_refused"]
+
+
+_CONTEXTS: Final = {
+    ("mrtr_tools.porting", "Context"),
+    ("mcp.server.mcpserver.context", "Context"),
+    ("mcp.server.fastmcp.server", "Context"),
+    ("fastmcp.server.context", "Context"),
+}
+
+
+def is_bridge_context(kind: object) -> bool:
+    """Whether it is the context of await-style tools: ours, or that of the SDK or of FastMCP, which are not imported
+    for it."""
+    kinds = [part for part in get_args(kind) if part is not type(None)] or [kind]
+    return len(kinds) == 1 and any(
+        (base.__module__, base.__qualname__) in _CONTEXTS for base in getattr(kinds[0], "__mro__", ())
+    )
 
 
 def is_call_result(kind: object) -> bool:

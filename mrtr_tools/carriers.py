@@ -70,6 +70,8 @@ class Carrier:
             raise DefinitionError(f"{self.name}: ttl= is a positive number of seconds: ttl=600 for ten minutes")
         if not isinstance(cast("object", self.cold_answers), bool):
             raise DefinitionError(f"{self.name}: cold_answers= is True or False")
+        if self.cold_answers and self.step.bridge is not None:
+            raise DefinitionError(f"{self.name}: cold_answers=True is for fixed questions; a resumable has none")
         if self.single_use and self.cold_answers:
             raise DefinitionError(
                 f"{self.name}: cold_answers=True takes a request that can be sent for ever; single_use=True cannot"

@@ -14,7 +14,7 @@ from mrtr_tools.progress import Open, Progress
 from mrtr_tools.questions import Asked, Question
 from mrtr_tools.walk import Ask
 
-__all__ = ["TOLD_ANEW", "ask", "hand_back", "may_hand_back"]
+__all__ = ["TOLD_ANEW", "ask", "count_round", "hand_back", "may_hand_back"]
 
 TOLD_ANEW: Final[Mapping[str, str]] = {
     "": "",
@@ -44,7 +44,7 @@ def ask(
         ToolError: the call has asked too often.
     """
     nothing_to_keep = carrier.cold_answers and call.state is None and progress.is_bare
-    _count_round(progress, carrier, step)
+    count_round(progress, carrier, step)
     progress.moves_in_a_row = 0
     opened: dict[str, Open] = {}
     asked: dict[str, tuple[Question, str]] = {}
@@ -66,7 +66,7 @@ def hand_back(progress: Progress, carrier: Carrier, step: str) -> HandBack:
     Raises:
         ToolError: the call has asked too often.
     """
-    _count_round(progress, carrier, step)
+    count_round(progress, carrier, step)
     progress.moves += 1
     progress.moves_in_a_row += 1
     return HandBack()
@@ -78,7 +78,12 @@ def may_hand_back(progress: Progress, carrier: Carrier) -> bool:
     return is_free and progress.rounds + 1 < carrier.max_rounds
 
 
-def _count_round(progress: Progress, carrier: Carrier, step: str) -> None:
+def count_round(progress: Progress, carrier: Carrier, step: str) -> None:
+    """Count a round that ends while its call goes on.
+
+    Raises:
+        ToolError: the call has asked too often.
+    """
     if progress.rounds >= carrier.max_rounds and not progress.is_task:
         raise ToolError(f"The call asked {progress.rounds} times without an end, at {step!r}.")
     progress.rounds += 1

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from pydantic import JsonValue
+from pydantic_core import to_jsonable_python
 
 from mrtr_tools.calls import Complete
 from mrtr_tools.errors import RequestError, ToolError
@@ -22,6 +23,7 @@ __all__ = [
     "RunStep",
     "StartTask",
     "alone",
+    "meant_for_the_client",
     "tool_error",
     "unexpected",
 ]
@@ -94,6 +96,24 @@ def alone(error: Exception) -> Exception:
     """What one task of a task group raised, for itself."""
     inner = cast("Sequence[Exception]", getattr(error, "exceptions", ()))
     return alone(inner[0]) if len(inner) == 1 and isinstance(error, BaseExceptionGroup) else error
+
+
+def meant_for_the_client(error: Exception) -> ToolError | RequestError | None:
+    """What an error of the SDK or of FastMCP is here, if its text is meant for the client; neither is imported for it.
+
+    Returns:
+        For a `ToolError` of theirs one of ours, for an `MCPError` a request error with its code; else None.
+    """
+    for base in type(error).__mro__:
+        if base.__module__.partition(".")[0] in ("mcp", "fastmcp"):
+            if base.__name__ == "ToolError":
+                return ToolError(str(error))
+            if base.__name__ == "MCPError":
+                theirs = cast("Any", error)
+                told = RequestError(str(theirs.message), to_jsonable_python(theirs.data, fallback=str))
+                told.code = theirs.code
+                return told
+    return None
 
 
 def tool_error(error: ToolError) -> Finished:

@@ -125,12 +125,19 @@ def _check_inputs(misused: object, only_if: object, inputs: Mapping[str, object]
 
 GROUPS = "__mrtr_groups__"
 REGISTERED = "__mrtr_step__"
+BRIDGE = "__mrtr_bridge__"
 
 
 def groups_of(function: object) -> list[NeedsInput]:
     """The groups marked on a function, or on the one that a partial is made from; first asked first."""
     own = cast("list[NeedsInput]", getattr(function, GROUPS, []))
     return own if own or not isinstance(function, functools.partial) else groups_of(cast("object", function.func))
+
+
+def bridge_of(function: object) -> Callable[..., object] | None:
+    """What makes the context of a function that asks in its body; see `mrtr_tools.porting.resumable`."""
+    own = cast("Callable[..., object] | None", getattr(function, BRIDGE, None))
+    return own if own or not isinstance(function, functools.partial) else bridge_of(cast("object", function.func))
 
 
 def name_of(function: object) -> str:

@@ -163,6 +163,8 @@ class Progress:
             data["moves"] = self.moves
         if self.moves_in_a_row:
             data["moves_in_a_row"] = self.moves_in_a_row
+        if self.is_task:
+            data["is_task"] = True
 
     def _write_tables(self, data: dict[str, Any]) -> None:
         if self.defaults:

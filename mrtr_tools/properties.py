@@ -11,8 +11,9 @@ annotation                                          shown as
 ``T | None``                                        T, not required
 ==================================================  =============================================================
 
-Whatever else is refused, with what to do instead. Only keys of the protocol's page on elicitation, revision 2026-07-28,
-are shown; other constraints, such as a pattern, still hold.
+A ``str`` whose `json_schema_extra` has an ``enum`` or a titled ``oneOf`` is a choice too. Whatever else is refused,
+with what to do instead. Only keys of the protocol's page on elicitation, revision 2026-07-28, are shown; other
+constraints, such as a pattern, still hold.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from pydantic import BaseModel, JsonValue
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from mrtr_tools.answers import DATE, DATE_TIME, EMAIL, URI
+from mrtr_tools.answers import DATE, DATE_TIME, EMAIL, URI, choices_of
 from mrtr_tools.choices import FormError, choices_in, choices_shown, wire_text
 from mrtr_tools.secret_values import SECRETS
 
@@ -209,6 +210,8 @@ def _plain(name: str, kind: object, notes: list[object], extra: object) -> tuple
         raise FormError(f"{name!r}: {_instead(kind)}") from None
     spec: Spec = {"type": shown}
     if kind is str and isinstance(extra, dict):
+        if (offered := _offered(cast("Spec", extra))) is not None:
+            return offered, "one of the choices"
         asked = cast("Spec", extra).get("format")
         form = asked if isinstance(asked, str) and asked in _FORMATS else None
     if form is not None:
@@ -218,6 +221,18 @@ def _plain(name: str, kind: object, notes: list[object], extra: object) -> tuple
     elif kind is int or kind is float:
         spec |= _bounds(notes, whole=kind is int)
     return spec, noun
+
+
+def _offered(extra: Spec) -> Spec | None:
+    """The choices of a text that stand in the schema by hand, as for the SDK; None where there are none."""
+    given = {key: extra[key] for key in ("enum", "oneOf") if isinstance(extra.get(key), list)}
+    try:
+        texts = choices_of(given) or ()
+    except (KeyError, TypeError):
+        return None
+    if not texts or not all(isinstance(cast("object", text), str) for text in texts):
+        return None
+    return {"type": "string", **given}
 
 
 def _lengths(notes: list[object], of: str) -> Spec:

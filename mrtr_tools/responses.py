@@ -21,6 +21,7 @@ __all__ = [
     "ask_again",
     "drop_question",
     "forget",
+    "note_misfit",
     "open_key",
     "read_responses",
     "refuse",
@@ -52,6 +53,8 @@ def read_responses(progress: Progress, step: Step, responses: Mapping[str, JsonV
     Raises:
         ToolError: something was refused that must not be, or did not fit too often.
     """
+    if step.bridge is not None:  # its body says what it asked, when it comes there again
+        return {key: responses[key] for key in progress.open if key in responses}
     left: dict[str, JsonValue] = {}
     otherwise: list[str] = []
     for key, opened in list(progress.open.items()):
@@ -97,7 +100,7 @@ def take(progress: Progress, item: Input, question: Question, pin: str, response
     try:
         value = item.read(response, question)
     except Misfit as error:
-        _note_misfit(progress, item, str(error))
+        note_misfit(progress, item.path, str(error))
         return
     progress.misfits.pop(item.path, None)
     progress.open.pop(open_key(progress, item.path), None)
@@ -230,13 +233,18 @@ def _shown(reason: str) -> str:
     return shown(reason, MAX_REASON)
 
 
-def _note_misfit(progress: Progress, item: Input, reason: str) -> None:
-    misfits = progress.misfits.get(item.path, 0) + 1
+def note_misfit(progress: Progress, path: str, reason: str) -> None:
+    """Note that an answer did not fit, and why, for the person who is asked again.
+
+    Raises:
+        ToolError: that happened too often.
+    """
+    misfits = progress.misfits.get(path, 0) + 1
     if misfits > MAX_MISFITS:
-        raise ToolError(f"No usable answer for {item.path!r} after {misfits} tries. {_shown(reason)}")
+        raise ToolError(f"No usable answer for {path!r} after {misfits} tries. {_shown(reason)}")
     if progress.is_task:  # whose keys are answered once, even with what is no answer
-        asked = progress.open.pop(open_key(progress, item.path))
-        progress.used[item.path] = progress.used.get(item.path, 0) + 1
-        progress.open[open_key(progress, item.path)] = asked
-    progress.misfits[item.path] = misfits
-    progress.why[item.path] = _shown(reason)
+        asked = progress.open.pop(open_key(progress, path))
+        progress.used[path] = progress.used.get(path, 0) + 1
+        progress.open[open_key(progress, path)] = asked
+    progress.misfits[path] = misfits
+    progress.why[path] = _shown(reason)

@@ -102,7 +102,7 @@ def output_of(annotation: object) -> Output | None:
 
 def _is_plain(annotation: Any) -> bool:
     """Whether it is free of types that stand for content, or for no result at all."""
-    sdk = getattr(annotation, "__module__", "").partition(".")[0] in ("mcp", "mcp_types")
+    sdk = getattr(annotation, "__module__", "").partition(".")[0] in ("mcp", "mcp_types", "fastmcp")
     if sdk or annotation in (Refused, Image, Audio, Embedded):
         return False
     return all(_is_plain(part) for part in get_args(annotation))

@@ -27,8 +27,9 @@ returns is the result, or a `then` that makes another step the current one.
 The promises:
 
 1. Each time a call comes to a step its body runs once, except: the process dies inside it; a client sends the same
-   state twice, or its very first request twice; it raised `AskAgain`. The idempotency key is call id : n : place,
-   where n counts `then` and `AskAgain`. An exception ends the call; effects of earlier steps stand.
+   state twice, or its very first request twice; it raised `AskAgain`; it is `resumable`, and asks in its body (see
+   `asks`). The idempotency key is call id : n : place, where n counts `then` and `AskAgain`. An exception ends the
+   call; effects of earlier steps stand.
 2. A step sees what it takes: handed-on values, its inputs, its `Context`; nothing else.
 3. Responses are read once, when the round begins, against the questions that are open. Unknown keys are ignored;
    missing answers are asked again under the same key; settled ones are never asked again. A key is never used again in
@@ -53,7 +54,7 @@ The promises:
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final, cast
 
@@ -61,11 +62,21 @@ from pydantic import JsonValue
 
 from mrtr_tools import responses
 from mrtr_tools.arguments import Given
+from mrtr_tools.asks import Asks
 from mrtr_tools.calls import Call, Complete
 from mrtr_tools.context import Context
 from mrtr_tools.endings import ask, hand_back, may_hand_back
 from mrtr_tools.errors import InvalidArguments, InvalidParams, InvalidState, MissingCapability, RequestError, ToolError
-from mrtr_tools.events import Event, Finished, RunStep, StartTask, alone, tool_error, unexpected
+from mrtr_tools.events import (
+    Event,
+    Finished,
+    RunStep,
+    StartTask,
+    alone,
+    meant_for_the_client,
+    tool_error,
+    unexpected,
+)
 from mrtr_tools.input_requests import Source
 from mrtr_tools.inputs import Input
 from mrtr_tools.marks import AskAgain, Refused, Then, holds_then, name_of
@@ -133,6 +144,7 @@ class Round:
         self._skipped: set[str] = set()
         self._went = False
         self._can_start = can_start
+        self._asks: Asks | None = None
         self.anew = self.because = ""
         self.claim: Claim | None = None
         is_played_once = self.carrier.single_use and progress is not None and not progress.is_task
@@ -190,6 +202,8 @@ class Round:
     def returned(self, value: object, made: Sequence[Then] = ()) -> None:
         """The function of the last `RunStep` returned `value`, and made these `then` while it ran."""
         step, pin = self._done()
+        if self._has_broken_off():
+            return
         try:
             if (made and any(going is not value for going in made)) or holds_then(value):
                 raise TypeError(f"{step.signature.where} made a then() that it did not return; write: return then(...)")
@@ -207,7 +221,12 @@ class Round:
     def raised(self, error: Exception) -> None:
         """The function of the last `RunStep` raised `error`."""
         step, _ = self._done()
+        asks = self._asks
+        if self._has_broken_off():
+            return
         error = alone(error)
+        if asks is not None:
+            error = asks.missing(error) or meant_for_the_client(error) or error
         if isinstance(error, ToolError):
             self._event = tool_error(error)
         elif isinstance(error, RequestError):
@@ -317,8 +336,14 @@ class Round:
             for name, parameter in step.signature.parameters.items()
         }
         if step.signature.context is not None:
-            arguments[step.signature.context] = self._context(step)
+            context = self._context(step)
+            arguments[step.signature.context] = context if step.bridge is None else self._bridged(step, context)
         return RunStep(step, arguments, pin)
+
+    def _bridged(self, step: Step, context: Context) -> object:
+        """What a body asks with for itself."""
+        self._asks = Asks(self.progress, self.call, step.signature.where, self._responses)
+        return cast("Callable[..., object]", step.bridge)(self._asks, context)
 
     def _context(self, step: Step) -> Context:
         place = self.place if step is self.step else f"{self.place}/{step.name}"
@@ -338,9 +363,16 @@ class Round:
         if not isinstance(self._event, RunStep):
             raise RuntimeError("no function is running: call next_event() first")  # noqa: TRY004  a driver's mistake in order
         done, self._event = self._event, None
-        self.progress.ran = self.has_run = True
+        self.has_run = True
+        self.progress.ran = self.progress.ran or done.step.bridge is None  # one that runs again anyway may begin anew
         self.asks_again = False
         return done.step, done.pin
+
+    def _has_broken_off(self) -> bool:
+        """Whether a body that asks for itself ends the round, whatever it returned or raised."""
+        asks, self._asks = self._asks, None
+        self._event = asks.end(self.carrier, self.step.name, self.anew) if asks is not None else None
+        return self._event is not None
 
     def _made(self, item: Input, pin: str, value: object) -> None:
         """An input's function returned a question or the value."""
@@ -373,6 +405,7 @@ class Round:
             name for name, value in going.carried.items() if self.carrier.arguments.is_same(self._given, name, value)
         ]
         self.progress.n += 1
+        self.progress.ran = True
         if step.once is not None:
             self.progress.visits[step.once.name] = self.progress.visits.get(step.once.name, 0) + 1
         self.progress.step, self.progress.formerly = step.name, ""

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from anyio import CancelScope, get_cancelled_exc_class
 
+from mrtr_tools.asks import ABANDONED, Suspended, is_suspension
 from mrtr_tools.calls import Call, Complete, Created, InputRequired, Reply
 from mrtr_tools.errors import Busy, DefinitionError, InvalidState, RequestError, ToolError
 from mrtr_tools.events import FAILED, Event, Finished, HandBack, NeedInput, RunStep, StartTask
@@ -268,6 +269,10 @@ async def _called(event: RunStep, toolbox: Toolbox) -> tuple[object, Sequence[Th
         if not isinstance(left, SystemExit) and _is_cancelled():
             raise
         raise RuntimeError(f"{signature.where} ended with {type(left).__name__}") from left
+    except BaseException as left:
+        if is_suspension(left):  # the round knows what is asked
+            return None, ()
+        raise
     return value, made
 
 
@@ -282,6 +287,8 @@ def _in_context(context: contextvars.Context, awaitable: Awaitable[object]) -> G
             waiting = context.run(step, *sent)
         except StopIteration as done:
             return done.value
+        if waiting is ABANDONED:
+            raise Suspended
         try:
             step, sent = steps.send, ((yield waiting),)
         except BaseException as error:  # noqa: BLE001  cancellation too goes to whom it concerns

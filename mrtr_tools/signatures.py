@@ -15,10 +15,10 @@ from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from mrtr_tools.annotations import without_refused
+from mrtr_tools.annotations import is_bridge_context, without_refused
 from mrtr_tools.context import Context
 from mrtr_tools.errors import DefinitionError
-from mrtr_tools.marks import Refused, name_of
+from mrtr_tools.marks import Refused, bridge_of, name_of
 from mrtr_tools.values import Codec, NotCarriable
 
 __all__ = ["Carried", "Parameter", "Signature", "read_signature"]
@@ -170,11 +170,12 @@ def read_signature(function: Callable[..., object]) -> Signature:
     hints = _hints(plain, where)
     parameters: dict[str, Parameter] = {}
     contexts: list[str] = []
+    is_context = _is_context if bridge_of(function) is None else _is_bridged
     for name, raw in inspect.signature(function).parameters.items():
         if name in bound:
             continue
         _refuse_kinds(where, raw)
-        if _is_context(where, name, hints.get(name)):
+        if is_context(where, name, hints.get(name)):
             contexts.append(name)
         else:
             parameters[name] = _parameter(where, raw, hints.get(name))
@@ -190,11 +191,25 @@ def _is_context(where: str, name: str, hint: object) -> bool:
     parts = [part for part in get_args(hint) if part is not type(None)]
     if hint is Context or parts == [Context]:
         return True
+    if is_bridge_context(hint):
+        raise DefinitionError(
+            f"{where}: parameter {name!r} takes the Context of tools that ask in their body; put @resumable (of "
+            "mrtr_tools.porting) below @toolbox.tool, or take the one of mrtr_tools"
+        )
     if Context in parts:
         raise DefinitionError(
             f"{where}: parameter {name!r} takes the Context and something else; write: {name}: Context"
         )
     return False
+
+
+def _is_bridged(where: str, name: str, hint: object) -> bool:
+    """Whether a parameter of a `resumable` takes its context; without an annotation, one called ``ctx`` does."""
+    if hint is Context:
+        raise DefinitionError(
+            f"{where}: with @resumable, {name!r} takes the Context of mrtr_tools.porting; import that"
+        )
+    return is_bridge_context(hint) or (hint is None and name == "ctx")
 
 
 def _plain(function: object) -> object:

@@ -18,7 +18,7 @@ from mrtr_tools.errors import DefinitionError
 from mrtr_tools.forms import Form, FormError, form_for
 from mrtr_tools.input_requests import Confirm, Elicit, ElicitUrl, Source
 from mrtr_tools.inputs import Condition, Group, Input, all_inputs, asked_schema, pin_of
-from mrtr_tools.marks import InputSource, NeedsInput, groups_of, name_of
+from mrtr_tools.marks import InputSource, NeedsInput, bridge_of, groups_of, name_of
 from mrtr_tools.once import Once, OnCrash
 from mrtr_tools.properties import NO_SECRETS
 from mrtr_tools.questions import Draft
@@ -46,6 +46,7 @@ class Step:
         may_follow: whether `then` may go to it.
         once: that it runs once in a call, whatever is sent again; else None.
         task: that a call which comes to it goes on as a durable task; else None.
+        bridge: makes the context of a body that asks for itself, and runs again in each round; else None.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Step:
     may_follow: bool = True
     once: Once | None = None
     task: TaskMark | None = None
+    bridge: Callable[..., object] | None = None
 
     @property
     def oldest_name(self) -> str:
@@ -126,10 +128,35 @@ def read_step(
     if not isinstance(cast("object", carry_secrets), bool):
         raise DefinitionError(f"{name}: carry_secrets= is True or False")
     carried = {each: signature.carried(each, carry_secrets=carry_secrets) for each in signature.parameters}
+    bridge = _bridge(signature, single_use=single_use)
     reader = _Reader(signature, carried, (name, *aliases), carry_secrets=carry_secrets)
     groups = reader.groups(frozenset(carried))
     once = _once(signature, name, aliases, single_use, on_crash)
-    return Step(name, signature, carried, groups, all_inputs(groups), aliases, may_follow, once, task)
+    return Step(name, signature, carried, groups, all_inputs(groups), aliases, may_follow, once, task, bridge)
+
+
+def _bridge(signature: Signature, *, single_use: bool) -> Callable[..., object] | None:
+    """What makes the context of a `resumable`, or None for any other function.
+
+    Raises:
+        DefinitionError: it cannot be one.
+    """
+    function, where = signature.function, signature.where
+    bridge = bridge_of(function)
+    if bridge is None:
+        return None
+    if not signature.is_async:
+        raise DefinitionError(f"{where} is resumable and not async; write: async def, and await each ctx.elicit(...)")
+    if signature.context is None:
+        raise DefinitionError(f"{where} is resumable and takes no context to ask with; add: ctx: Context")
+    if groups_of(function):
+        raise DefinitionError(f"{where} has @needs_input and @resumable; ask all in one way, or go on with then()")
+    if single_use:
+        raise DefinitionError(
+            f"{where} runs again in each round, so single_use=True cannot be; move what acts into an @toolbox.step "
+            "with it, and end with: return then(...)"
+        )
+    return bridge
 
 
 def _once(
@@ -292,6 +319,10 @@ class _Reader:
     def _maker(self, name: str, function: Callable[..., object], known: frozenset[str]) -> Step:
         if function in self.around:
             raise self._wrong(name, f"is made by {name_of(function)}, which asks for itself")
+        if bridge_of(function) is not None:
+            raise self._wrong(
+                name, f"is made by {name_of(function)}, which is resumable; only tools and steps are that"
+            )
         signature = read_signature(function)
         marked = {key for group in groups_of(function) for key in group.inputs}
         own = {key for key in signature.parameters if key in marked}

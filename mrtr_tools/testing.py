@@ -26,10 +26,12 @@ from pydantic import JsonValue
 from pydantic_core import from_json, to_json
 
 from mrtr_tools.answering import in_turn, respond
+from mrtr_tools.asks import ASK
 from mrtr_tools.calls import Call, Client, Complete, Created, InputRequired
 from mrtr_tools.errors import RequestError
 from mrtr_tools.events import Event, Finished, RunStep
 from mrtr_tools.keys import TESTING_KEY, read_key
+from mrtr_tools.rerunning import twice
 from mrtr_tools.runner import handle_call
 from mrtr_tools.single_use import ClaimStore, Ledger, MemoryClaims
 from mrtr_tools.state import StateSigner
@@ -135,6 +137,7 @@ class Conversation:
         Raises:
             RequestError: the request cannot be served.
             Exception: what a step raised, other than `ToolError`; a client would get a tool error that says nothing.
+            AssertionError: with `Player.double_run`, the round came out otherwise when it was run again.
         """
         state = self.reply.state if isinstance(self.reply, InputRequired) else None
         sent: Any = from_json(to_json({"arguments": dict(self.call.arguments), "responses": dict(responses)}))
@@ -150,7 +153,9 @@ class Conversation:
         signer = self.player.signer or StateSigner(TESTING_KEYS, self.toolbox.name)
         ledger = Ledger(self.player.claims, signer)
         tasks = self._tasks(signer, ledger)
-        if self.task is None:
+        if self.player.double_run:
+            self.reply = await twice(self.toolbox, call, signer, ledger, self._note)
+        elif self.task is None:
             reply = await handle_call(self.toolbox, call, signer, self._note, ledger=ledger, start=tasks.start)
             if isinstance(reply, Created):
                 self.task = reply.task
@@ -225,6 +230,8 @@ class Player:
             goes on.
         upgrades: other builds of the toolbox, to test what becomes of calls under way: the first serves the second
             round, the next one the third, and the last one the rest.
+        double_run: run every round twice from the same state, and fail with what differs: the functions that run, the
+            questions, the result. What a tool does to the world is then done twice too. No call goes on as a task then.
     """
 
     toolbox: Toolbox
@@ -234,6 +241,7 @@ class Player:
     claims: ClaimStore = field(default_factory=MemoryClaims)
     engine: Engine | None = None
     upgrades: Sequence[Toolbox] = ()
+    double_run: bool = False
 
     def __post_init__(self) -> None:
         if self.engine is None:
@@ -266,7 +274,8 @@ class Player:
             RequestError: a request cannot be served.
             AssertionError: something is asked that has no answer here.
         """
-        known = {path for build in (self.toolbox, *self.upgrades) for step in build.steps for path in step.inputs}
+        steps = [step for build in (self.toolbox, *self.upgrades) for step in build.steps]
+        known = {path for step in steps for path in (*step.inputs, *([ASK] if step.bridge is not None else []))}
         if unknown := [name for name in answers if _NUMBERED.sub("", name) not in known]:
             raise AssertionError(
                 f"{self.toolbox!r} has no input {unknown[0]!r}; it has {', '.join(sorted(known)) or 'none'}"

@@ -42,6 +42,7 @@ PUBLIC = {
     "mrtr_tools": set(mrtr_tools.__all__),
     "mrtr_tools.content": {"Audio", "Embedded", "Image"},
     "mrtr_tools.keys": {"generate_key", "keys_from_file"},  # a recipe's test makes its own keys
+    "mrtr_tools.porting": {"Context", "resumable"},
     "mrtr_tools.server": {"run_stdio", "run_http", "http_app", "attach"},
     "mrtr_tools.testing": {"Conversation", "Player", "in_turn"},
 }
@@ -223,10 +224,11 @@ def test_the_readme_examples_of_how_it_works_define_tools():
     scope: dict[str, Any] = {"__name__": "readme"}
     exec(compile(prelude + code, "README.md", "exec"), scope)
 
-    assert list(scope["toolbox"].tools) == ["paint", "book_room", "book_flight"]
+    assert list(scope["toolbox"].tools) == ["paint", "book_room", "book_flight", "book_table"]
     assert Player(scope["toolbox"]).play("book_room", {"night": "Monday"}, room="Sea").text == "Sea is yours on Monday"
     trip = {"origin": "OSL", "destination": "LIS"}
     assert Player(scope["toolbox"]).play("book_flight", trip, ok=True).text == "paid 120"
+    assert Player(scope["toolbox"]).play("book_table", {"day": "Monday"}, ask=4).text == "4 on Monday"
 
 
 @pytest.mark.parametrize("name", [name for name in RECIPES if name not in WITH_THE_SDK])

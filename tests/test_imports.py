@@ -19,23 +19,24 @@ ORDER = """
 errors
 keys lifetimes secret_values digests differences findings
 input_requests templates answers guards values choices properties calls progress
-urls form_types forms
+urls flat_schemas form_types forms
 marks context
 annotations
 sampling questions
 signatures
 inputs
-once task_marks
+once task_marks response_types
 steps
 content arguments results carriers registry tools
 responses
 sealing state
-events outcomes upgrades walk endings resuming rounds
+events outcomes upgrades walk endings asks resuming rounds
 threads single_use
 runner
 tasks
-answering testing
+answering rerunning testing
 server
+returns asking sessions surroundings porting
 client
 cli
 """

@@ -26,6 +26,7 @@ FULL = Progress(
     visits={"purchase": 2},
     moves=3,
     moves_in_a_row=1,
+    is_task=True,
 )
 
 

@@ -78,7 +78,7 @@ def test_the_other_pages_of_the_repository_are_named_as_they_are():
     assert not re.search(r"\S+@\S+\.\w+", PAGE), "reports go through the repository's host, not to an address"
 
 
-NOT_HERE = re.compile(r"\b[Rr]ules? \d|[Ss]ecurity rule|[Ff]ield bug|[Dd]esign section|\bB(?!006|008|E\d)\d{2,3}\b")
+NOT_HERE = re.compile(r"\b[Rr]ules? \d|[Ss]ecurity rule|[Ff]ield bug|[Dd]esign section|\bB(?!006|008|012|E\d)\d{2,3}\b")
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from pydantic_core import to_json
 
 from mrtr_tools.content import Audio, Embedded, Image
 
-__all__ = ["content_of", "contents_of", "messages_of", "sdk_object"]
+__all__ = ["content_of", "contents_of", "fastmcp_result", "messages_of", "sdk_object"]
 
 Json = dict[str, JsonValue]
 
@@ -97,6 +97,19 @@ def sdk_object(value: object, *names: str) -> Json | None:
     if types is None or not isinstance(value, tuple(getattr(types, name) for name in names)):
         return None
     return cast("Any", value).model_dump(by_alias=True, mode="json", exclude_none=True)
+
+
+def fastmcp_result(value: object) -> Json | None:
+    """A `ToolResult` of FastMCP as the wire has it; None for anything else. FastMCP is not imported for it."""
+    if not any(
+        kind.__name__ == "ToolResult" and kind.__module__.startswith("fastmcp.") for kind in type(value).__mro__
+    ):
+        return None
+    theirs = cast("Any", value)
+    structured: Json = {"structuredContent": theirs.structured_content} if theirs.structured_content is not None else {}
+    meta: Json = {"_meta": theirs.meta} if getattr(theirs, "meta", None) is not None else {}
+    is_error = getattr(theirs, "is_error", False)
+    return {"content": cast("JsonValue", content_of(theirs.content)), **structured, **meta, "isError": is_error}
 
 
 def _block(value: object) -> Json | None:

@@ -17,7 +17,7 @@ from mrtr_tools.calls import Call, Complete, Created, InputRequired, Reply
 from mrtr_tools.carriers import Carrier, Prompt, Resource, Tool
 from mrtr_tools.errors import RequestError
 from mrtr_tools.questions import Asked
-from mrtr_tools.server.blocks import content_of, contents_of, messages_of, sdk_object
+from mrtr_tools.server.blocks import content_of, contents_of, fastmcp_result, messages_of, sdk_object
 from mrtr_tools.server.tasks import created_object
 
 __all__ = [
@@ -192,7 +192,7 @@ def _input_required(reply: InputRequired) -> Json:
 
 
 def _of_tool(reply: Complete) -> Json:
-    ready = sdk_object(reply.value, "CallToolResult")
+    ready = sdk_object(reply.value, "CallToolResult") or fastmcp_result(reply.value)
     if ready is not None:
         return {"resultType": "complete"} | ready
     result: Json = {"resultType": "complete", "content": cast("JsonValue", content_of(reply.value))}

@@ -27,6 +27,7 @@ from mrtr_tools import (
     then,
 )
 from mrtr_tools.client import DetailedTask, Tasks, follow
+from mrtr_tools.porting import Context as AskingContext, resumable
 from mrtr_tools.server import http_app, run_http, run_stdio
 from mrtr_tools.testing import Player
 
@@ -308,3 +309,28 @@ async def followed(url: str) -> CallToolResult:
         task = await follow(client.session, "id", told=told)
         assert_type(task, DetailedTask)
         return task.outcome()
+
+
+# A `resumable` keeps its type, and its answers have that of the form.
+
+
+async def order(what: str) -> Flight:
+    return Flight(number=what, price=1)
+
+
+def number() -> int:
+    return 1
+
+
+@toolbox.tool
+@resumable
+async def asks(city: str, ctx: AskingContext) -> str:
+    answer = await ctx.elicit("Which flight?", schema=Flight)
+    if answer.action == "accept":
+        assert_type(answer.data, Flight)
+    assert_type(await ctx.once(order, city), Flight)
+    assert_type(await ctx.once(number), int)
+    return city
+
+
+Player(toolbox, double_run=True).play("asks", {"city": "Oslo"}, ask=Flight(number="1", price=1))
