@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from mrtr_tools.cli.call import call
+from mrtr_tools.cli.check import check
 from mrtr_tools.cli.keygen import keygen
 from mrtr_tools.cli.run import run
 
@@ -23,6 +24,7 @@ app = typer.Typer(
 app.command()(run)
 app.command()(call)
 app.command()(keygen)
+app.command()(check)
 
 
 def _show_version(wanted: bool) -> None:
