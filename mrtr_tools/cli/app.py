@@ -10,6 +10,7 @@ import typer
 from mrtr_tools.cli.call import call
 from mrtr_tools.cli.check import check
 from mrtr_tools.cli.keygen import keygen
+from mrtr_tools.cli.port import port
 from mrtr_tools.cli.run import run
 
 __all__ = ["app"]
@@ -25,6 +26,7 @@ app.command()(run)
 app.command()(call)
 app.command()(keygen)
 app.command()(check)
+app.command()(port)
 
 
 def _show_version(wanted: bool) -> None:

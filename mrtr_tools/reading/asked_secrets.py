@@ -24,7 +24,9 @@ _SAID: Final = re.compile(
     r"|client secret|one-time (code|password)|mfa code|otp|cvv|pin code)\b",
     re.IGNORECASE,
 )
-_NO_SECRET: Final = re.compile(r"(^|_)(max|min|num|number|count|use|has|reset|rotate|forgot|page|next)(_|$)|tokens|secrets")
+_NO_SECRET: Final = re.compile(
+    r"(^|_)(max|min|num|number|count|use|has|reset|rotate|forgot|page|next)(_|$)|tokens|secrets"
+)
 
 
 def is_secret(name: str) -> bool:
@@ -54,7 +56,9 @@ def _check_form(function: Function, call: ast.Call) -> Iterator[Finding]:
         texts = [part.value for part in ast.walk(said) if isinstance(part, ast.Constant)] if said is not None else []
         for text in texts:
             if isinstance(text, str) and (match := _SAID.search(text)) is not None:
-                yield found(function.module, call, "MRTR215", f"{function.name} asks for a {match[0].lower()} in a form")
+                yield found(
+                    function.module, call, "MRTR215", f"{function.name} asks for a {match[0].lower()} in a form"
+                )
                 return
 
 

@@ -66,7 +66,13 @@ def _without_ignored(source: Source, findings: Iterable[Finding]) -> Iterator[Fi
             yield finding
     for each in ignores:
         if not each.reason:
-            yield Finding(str(source.path), each.line, 1, "MRTR901", f"{', '.join(sorted(each.codes))} is ignored, and nobody knows why")
+            yield Finding(
+                str(source.path),
+                each.line,
+                1,
+                "MRTR901",
+                f"{', '.join(sorted(each.codes))} is ignored, and nobody knows why",
+            )
             continue
         for code in sorted(each.codes):
             if (each.line, code) not in used:

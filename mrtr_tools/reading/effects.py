@@ -50,7 +50,9 @@ _LIVE: Final = re.compile(
     r"|os\.path\.(exists|isfile|isdir|getsize|getmtime)|glob\.i?glob|psutil\.\w+|socket\.\w+"
 )
 _LIVE_METHOD: Final = {"read_text", "read_bytes", "fetchall", "fetchone", "iterdir", "exists", "is_file", "is_dir"}
-_WRITES: Final = re.compile(r"\s*(insert|update|delete|replace|create|drop|alter|truncate|merge|grant)\b", re.IGNORECASE)
+_WRITES: Final = re.compile(
+    r"\s*(insert|update|delete|replace|create|drop|alter|truncate|merge|grant)\b", re.IGNORECASE
+)
 _VERBS: Final = {
     "add", "approve", "authenticate", "book", "buy", "cancel", "charge", "checkout", "commit", "create", "delete",
     "deploy", "destroy", "disable", "drop", "email", "enable", "enqueue", "exec", "execute", "grant", "insert", "kill",
@@ -99,7 +101,11 @@ def _by_method(call: ast.Call, name: str, *, awaited: bool) -> Kind | None:
         return Kind.ACTS if _WRITES.match(str(call.args[0].value)) else Kind.LIVE
     if is_method and method in _ACTS_METHOD:
         return Kind.ACTS
-    if is_method and method in _HTTP_METHOD and (awaited or re.search(r"client|session|http|api", name.rpartition(".")[0])):
+    if (
+        is_method
+        and method in _HTTP_METHOD
+        and (awaited or re.search(r"client|session|http|api", name.rpartition(".")[0]))
+    ):
         return Kind.ACTS
     if _sounds_like_acting(method) and (awaited or not is_method or "_" in method.strip("_")):
         return Kind.MAY_ACT
@@ -112,5 +118,7 @@ def _sounds_like_acting(name: str) -> bool:
 
 
 def _opens_to_write(call: ast.Call) -> bool:
-    mode = next((each.value for each in call.keywords if each.arg == "mode"), call.args[1] if len(call.args) > 1 else None)
+    mode = next(
+        (each.value for each in call.keywords if each.arg == "mode"), call.args[1] if len(call.args) > 1 else None
+    )
     return isinstance(mode, ast.Constant) and any(letter in str(mode.value) for letter in "wax+")

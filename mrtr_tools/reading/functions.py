@@ -114,6 +114,16 @@ class Module:
             child, parent = parent, self.source.parents.get(parent)
         return None
 
+    def function_at(self, line: int) -> Function | None:
+        """The innermost function that a line stands in, its decorators included."""
+        around = [
+            each
+            for each in self.functions
+            if min([each.node.lineno, *(d.lineno for d in each.node.decorator_list)]) <= line
+            and line <= (each.node.end_lineno or each.node.lineno)
+        ]
+        return max(around, key=lambda each: each.node.lineno, default=None)
+
     def around(self, node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
         """What a node stands in, from the inside out up to its function: each node, and the one above it."""
         child, parent = node, self.source.parents.get(node)

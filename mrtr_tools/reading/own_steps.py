@@ -125,10 +125,7 @@ def _check_shown(project: Project, function: Function, name: str, source: ast.ex
 
 
 def _is_live(project: Project, module: Module, call: ast.Call, near: Function) -> bool:
-    return (
-        isinstance(module.source.parents.get(call), ast.Await)
-        or deed_of(project, module, call, near) is not None
-    )
+    return isinstance(module.source.parents.get(call), ast.Await) or deed_of(project, module, call, near) is not None
 
 
 def _asks_again(node: ast.AST) -> bool:
@@ -143,5 +140,7 @@ def _check_destructive(function: Function, *, asks: bool) -> Iterator[Finding]:
     if isinstance(single, ast.Constant) and single.value is True:
         return
     hands_on = any(last_name(call.func) == "then" for call in calls_in(function))
-    if (asks or last_name(registered.func if isinstance(registered, ast.Call) else registered) == "step") and not hands_on:
+    if (
+        asks or last_name(registered.func if isinstance(registered, ast.Call) else registered) == "step"
+    ) and not hands_on:
         yield found(function.module, function.node, "MRTR303", f"{function.name} acts again when a round is sent again")

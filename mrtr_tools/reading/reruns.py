@@ -15,7 +15,7 @@ from mrtr_tools.reading.projects import Project, calls_in
 from mrtr_tools.reading.rules import Finding
 from mrtr_tools.reading.summaries import Deed, deed_of, written
 
-__all__ = ["check_reruns"]
+__all__ = ["check_reruns", "varying"]
 
 _SAID: Final = {
     Kind.ACTS: "acts again in each round",
@@ -55,34 +55,45 @@ def _told(call: ast.Call, deed: Deed) -> str:
 
 
 def _check_shown(project: Project, function: Function) -> Iterator[Finding]:
-    """A question whose words or form come from a call that differs, at once or by way of a name."""
-    module = function.module
+    told: set[ast.Call] = set()
+    for call, _, deed in varying(project, function):
+        if call not in told:
+            told.add(call)
+            reason = f"{written(call)} shows what {deed.what} gives in line {deed.line}"
+            yield found(function.module, call, "MRTR106", reason)
+
+
+def varying(project: Project, function: Function) -> Iterator[tuple[ast.Call, ast.Call, Deed]]:
+    """The questions of a function whose words or form differ from round to round: each, the call that it goes by, at once
+    or by way of a name, and what that does."""
     made = _made(project, function)
     for call in calls_in(function):
-        if not is_ask(module, call, function):
+        if not is_ask(function.module, call, function):
             continue
         for part in (message_of(call), shape_of(call)):
             for node in ast.walk(part) if part is not None else ():
-                deed = None
+                by: tuple[ast.Call, Deed] | None = None
                 if isinstance(node, ast.Name):
-                    deed = made.get(node.id)
-                elif isinstance(node, ast.Call):
-                    deed = deed_of(project, module, node, function)
-                if deed is not None and deed.kind in _VARYING:
-                    yield found(module, call, "MRTR106", f"{written(call)} shows what {deed.what} gives in line {deed.line}")
-                    return
+                    by = made.get(node.id)
+                elif (
+                    isinstance(node, ast.Call)
+                    and (deed := deed_of(project, function.module, node, function)) is not None
+                ):
+                    by = (node, deed)
+                if by is not None and by[1].kind in _VARYING:
+                    yield call, *by
 
 
-def _made(project: Project, function: Function) -> dict[str, Deed]:
-    """The names that are assigned from a call, and what it does."""
-    made: dict[str, Deed] = {}
+def _made(project: Project, function: Function) -> dict[str, tuple[ast.Call, Deed]]:
+    """The names that are assigned from a call, with the call and what it does."""
+    made: dict[str, tuple[ast.Call, Deed]] = {}
     for statement in ast.walk(function.node):
         if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or statement.value is None:
             continue
         calls = [node for node in ast.walk(statement.value) if isinstance(node, ast.Call)]
         if any(is_on_context(call, function) for call in calls):
             continue
-        deeds = [deed for call in calls if (deed := deed_of(project, function.module, call, function)) is not None]
+        deeds = [(c, deed) for c in calls if (deed := deed_of(project, function.module, c, function)) is not None]
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
         names = [node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)]
         made |= dict.fromkeys(names, deeds[0]) if deeds else {}

@@ -79,7 +79,12 @@ _RULES: Final = (
     Rule("MRTR103", _W, "waits for live data before a question", _ONCE),
     Rule("MRTR104", _W, "reads the clock before a question", "take the time after the last question, or in ctx.once"),
     Rule("MRTR105", _W, "makes a random value before a question", "make it after the last question, or in ctx.once"),
-    Rule("MRTR106", _W, "shows what differs from round to round", "make the value once, with ctx.once, and show that"),
+    Rule(
+        "MRTR106",
+        _E,
+        "shows what differs from round to round",
+        "a question that is another one in the next round ends the call: make the value once, with ctx.once",
+    ),
     Rule(
         "MRTR201",
         _W,
@@ -160,7 +165,12 @@ _RULES: Final = (
         "a yes or no that looks like a gate",
         "confirm(...) takes only a yes that was given to the very text that was shown, and ends the call on a no",
     ),
-    Rule("MRTR303", _W, "a destructive tool that may run twice", "single_use=True: a round sent again acts no second time"),
+    Rule(
+        "MRTR303",
+        _W,
+        "a destructive tool that may run twice",
+        "single_use=True: a round sent again acts no second time",
+    ),
     Rule(
         "MRTR304",
         _W,

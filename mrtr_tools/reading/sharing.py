@@ -75,7 +75,9 @@ def _check_globals(function: Function) -> Iterator[Finding]:
             name = held_by.id if isinstance(held_by, ast.Name) and held_by.id in shared else None
         if name is not None and name not in told and name not in function.parameters:
             told.add(name)
-            yield found(module, node, "MRTR213", f"{function.name} keeps something in {name}, in the memory of this process")
+            yield found(
+                module, node, "MRTR213", f"{function.name} keeps something in {name}, in the memory of this process"
+            )
 
 
 def _module_state(module: Module) -> set[str]:
@@ -85,7 +87,12 @@ def _module_state(module: Module) -> set[str]:
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and isinstance(
             node.value, (ast.Dict, ast.List, ast.Set, ast.Call)
         ):
-            if isinstance(node.value, ast.Call) and last_name(node.value.func) not in ("dict", "list", "set", "defaultdict"):
+            if isinstance(node.value, ast.Call) and last_name(node.value.func) not in (
+                "dict",
+                "list",
+                "set",
+                "defaultdict",
+            ):
                 continue
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             names |= {target.id for target in targets if isinstance(target, ast.Name)}
@@ -121,5 +128,3 @@ def _is_inside(function: Function, outer: Function) -> bool:
 
 def _called(node: ast.expr) -> ast.expr:
     return node.func if isinstance(node, ast.Call) else node
-
-

@@ -6,7 +6,7 @@ import ast
 import io
 import tokenize
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 __all__ = ["NotReadable", "Source", "parse_source", "read_source"]
@@ -36,6 +36,8 @@ class Source:
         tree: its syntax.
         comments: each comment by its line, with the ``#``.
         parents: of each node, the one that it stands in.
+        encoding: of the file.
+        newline: what its lines end with; in `text` it is a line feed.
     """
 
     path: Path
@@ -43,6 +45,8 @@ class Source:
     tree: ast.Module = field(repr=False)
     comments: Mapping[int, str] = field(repr=False)
     parents: Mapping[ast.AST, ast.AST] = field(repr=False)
+    encoding: str = "utf-8"
+    newline: str = "\n"
 
 
 def read_source(path: Path) -> Source:
@@ -52,11 +56,13 @@ def read_source(path: Path) -> Source:
         NotReadable: there is no such file, or it is no Python.
     """
     try:
-        with tokenize.open(path) as file:
-            text = file.read()
+        raw = path.read_bytes()
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(raw).readline)
+        text = raw.decode(encoding)
     except (OSError, SyntaxError, UnicodeDecodeError) as error:
         raise NotReadable(getattr(error, "strerror", None) or str(error)) from error
-    return parse_source(text, path)
+    newline = "\r\n" if "\r\n" in text else "\n"
+    return replace(parse_source(text.replace("\r\n", "\n"), path), encoding=encoding, newline=newline)
 
 
 def parse_source(text: str, path: Path) -> Source:

@@ -36,7 +36,9 @@ def deed_of(project: Project, module: Module, call: ast.Call, near: Function | N
     return _deed(project, module, call, near, frozenset())
 
 
-def _deed(project: Project, module: Module, call: ast.Call, near: Function | None, seen: frozenset[Function]) -> Deed | None:
+def _deed(
+    project: Project, module: Module, call: ast.Call, near: Function | None, seen: frozenset[Function]
+) -> Deed | None:
     other = project.callee(module, call.func, near)
     if other is None:
         kind = kind_of(module, call, near)

@@ -1,0 +1,216 @@
+"""The bridge edit: tools that ask in their body go to a toolbox, as resumables; everything else stays as it is."""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+import libcst as cst
+
+from mrtr_tools.reading.functions import Function, Module, last_name
+from mrtr_tools.reading.projects import Project
+from mrtr_tools.reading.sources import Source
+from mrtr_tools.rewriting.contexts import can_swap, change_imports, strip_parameters
+from mrtr_tools.rewriting.decorated import decorator_on
+from mrtr_tools.rewriting.dialects import V1
+from mrtr_tools.rewriting.edits import Edits, apply, is_told, span_of
+from mrtr_tools.rewriting.options import move_options
+from mrtr_tools.rewriting.outcomes import Outcome, Reason, Rewritten, Verdict
+from mrtr_tools.rewriting.placing import Insertion, Place, last_import, place_for
+from mrtr_tools.rewriting.verdicts import Plan, plans_of
+
+__all__ = ["port"]
+
+_NAMES: Final = {
+    "Toolbox": "mrtr_tools",
+    "Context": "mrtr_tools.porting",
+    "resumable": "mrtr_tools.porting",
+    "attach": "mrtr_tools.server",
+}
+NOT_PORTED: Final = "# mrtr: not ported:"
+DECIDE: Final = "# mrtr: decide:"
+WIDTH: Final = 116
+MIN_WIDTH: Final = 60
+
+
+def port(source: Source, *, steps: bool = False) -> Rewritten:  # noqa: ARG001
+    """Put the tools of a file that ask in their body on the bridge.
+
+    What cannot go there stays as it is, with a note above it that says why. Running it again changes nothing.
+    """
+    project = Project([source])
+    module = project.given[0]
+    plans = plans_of(project, module)
+    for plan in plans:
+        plan.refused += _clashes(module, plan)
+    edits, ported = Edits(), [plan for plan in plans if not plan.refused]
+    if ported:
+        _edit_file(project, module, edits, ported)
+    for plan in plans:
+        _note(source, edits, plan)
+    return Rewritten(apply(source, edits) if plans else source.text, [_outcome(plan) for plan in plans])
+
+
+def _outcome(plan: Plan) -> Outcome:
+    reasons = plan.refused or [reason for _, reason in plan.told]
+    verdict = Verdict.REFUSED if plan.refused else Verdict.PORTED
+    return Outcome(plan.function.name, plan.function.node.lineno, verdict, list(dict.fromkeys(reasons)))
+
+
+def _clashes(module: Module, plan: Plan) -> Iterator[Reason]:
+    """Names of ours that mean something else in the file."""
+    for name, origin in _NAMES.items():
+        there = module.imports.get(name)
+        is_own = module.find(name, None) is not None
+        if name != "Context" and (is_own or (there is not None and there != f"{origin}.{name}")):
+            yield Reason(plan.function.node.lineno, "", f"{name} is the name of something else in this file")
+
+
+def _edit_file(project: Project, module: Module, edits: Edits, ported: list[Plan]) -> None:
+    needed = {"Toolbox", "resumable"}
+    places: dict[tuple[str, Function | None], Place] = {}
+    for plan in ported:
+        key = (plan.server, plan.function.owner)
+        if key not in places:
+            places[key] = place_for(module, plan.server, plan.function, {each.toolbox for each in places.values()})
+            _insert(module.source, edits, places[key].insertions)
+            needed |= {"attach"} if places[key].attaches else set()
+        _edit_tool(module, edits, plan, places[key].toolbox)
+    for call, context in {call: _context(module, call) for plan in ported for call in plan.gathers}.items():
+        edits.change(module.source, cst.Call, call, _gathering(context))
+    for call, context in {call: _context(module, call) for plan in ported for call in plan.onces}.items():
+        edits.change(module.source, cst.Call, call, _once(context))
+    swaps = can_swap(module, [each for plan in ported for each in plan.reached])
+    needed |= {"Context"} if swaps else set()
+    edits.imports = change_imports(swaps=swaps)
+    strip_parameters(module, edits, swaps=swaps)
+    if any(name.startswith((V1, "mcp.server.FastMCP")) for name in module.imports.values()):
+        for reason in move_options(module, edits, {plan.server for plan in ported}):
+            ported[0].told.append((ported[0].function, reason))
+    _import(module, edits, needed, swaps=swaps)
+
+
+def _context(module: Module, call: ast.Call) -> str:
+    function = module.function_around(call)
+    return (function.context if function is not None else None) or "ctx"
+
+
+def _gathering(context: str) -> Any:
+    return lambda call: call.with_changes(func=cst.parse_expression(f"{context}.gather"))
+
+
+def _once(context: str) -> Any:
+    def change(call: cst.Call) -> cst.Call:
+        comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")) if call.args else cst.MaybeSentinel.DEFAULT
+        first = cst.Arg(call.func.with_changes(), comma=comma)
+        return call.with_changes(func=cst.parse_expression(f"{context}.once"), args=[first, *call.args])
+
+    return change
+
+
+# A tool
+
+
+def _edit_tool(module: Module, edits: Edits, plan: Plan, toolbox: str) -> None:
+    source, function = module.source, plan.function
+    place = function.node.decorator_list.index(plan.registered)
+
+    def decorate(node: cst.FunctionDef) -> cst.FunctionDef:
+        written = list(node.decorators)
+        on_toolbox = decorator_on(module, toolbox, plan.registered, written[place])
+        mark = cst.Decorator(cst.Name("resumable"))
+        return node.with_changes(decorators=[*written[:place], on_toolbox, mark, *written[place + 1 :]])
+
+    edits.change(source, cst.FunctionDef, function.node, decorate)
+    given = function.node.args
+    defaults = dict(zip(reversed([*given.posonlyargs, *given.args]), reversed(given.defaults), strict=False))
+    defaults |= {
+        arg: value for arg, value in zip(given.kwonlyargs, given.kw_defaults, strict=True) if value is not None
+    }
+    for arg, default in defaults.items():
+        is_none = isinstance(default, ast.Constant) and default.value is None
+        if (
+            is_none
+            and arg.annotation is not None
+            and not _admits_none(arg.annotation)
+            and arg.arg not in function.contexts
+        ):
+            edits.changes[(cst.Annotation, _annotation_span(source, arg.annotation))] = _or_none
+
+
+def _annotation_span(source: Source, annotation: ast.expr) -> Any:
+    return span_of(source, annotation)
+
+
+def _admits_none(annotation: ast.expr) -> bool:
+    names = {last_name(node) for node in ast.walk(annotation) if isinstance(node, ast.expr)}
+    has_none = any(isinstance(node, ast.Constant) and node.value is None for node in ast.walk(annotation))
+    is_text = isinstance(annotation, ast.Constant)
+    return has_none or is_text or bool(names & {"Optional", "Any", "None", "object"})
+
+
+def _or_none(node: cst.Annotation) -> cst.Annotation:
+    return node.with_changes(annotation=cst.BinaryOperation(node.annotation, cst.BitOr(), cst.Name("None")))
+
+
+# A file
+
+
+def _insert(source: Source, edits: Edits, insertions: Iterable[Insertion]) -> None:
+    for each in insertions:
+        if each.anchor is None:
+            (edits.end if each.after else edits.top).extend(each.lines)
+        else:
+            where = edits.after if each.after else edits.before
+            where.setdefault(span_of(source, each.anchor)[:2], []).extend(each.lines)
+
+
+def _import(module: Module, edits: Edits, needed: set[str], *, swaps: bool) -> None:
+    by_origin: dict[str, list[str]] = {}
+    for name in sorted(needed):
+        if name not in module.imports or (name == "Context" and swaps):
+            by_origin.setdefault(_NAMES[name], []).append(name)
+    lines = [f"from {origin} import {', '.join(names)}" for origin, names in sorted(by_origin.items())]
+    anchor = last_import(module.source)
+    if anchor is None:
+        edits.top[:0] = lines
+    else:
+        at = span_of(module.source, anchor)[:2]
+        edits.after[at] = [*lines, *edits.after.get(at, [])]
+
+
+def _note(source: Source, edits: Edits, plan: Plan) -> None:
+    """Say in the file what was refused, and what a person must decide."""
+    if plan.refused:
+        told = "; ".join(dict.fromkeys(_without_lines(str(reason)) for reason in plan.refused))
+        node = plan.function.node
+        first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+        if not is_told(source, first, NOT_PORTED):
+            edits.notes.setdefault(span_of(source, node)[:2], []).extend(_wrapped(source, node, f"{NOT_PORTED} {told}"))
+        return
+    for function, reason in plan.told:
+        anchor = _statement_at(function.node, reason.line)
+        notes = edits.notes.setdefault(span_of(source, anchor)[:2], [])
+        lines = _wrapped(source, anchor, f"{DECIDE} {_without_lines(str(reason))}")
+        notes += lines if lines[0] not in notes and not is_told(source, anchor.lineno, lines[0]) else []
+
+
+def _without_lines(text: str) -> str:
+    """The lines of a file change; its notes should stay true."""
+    return re.sub(r" in line \d+( of \w+)?,?", "", re.sub(r"until line \d+ is", "until a question below is", text))
+
+
+def _wrapped(source: Source, anchor: ast.stmt, text: str) -> list[str]:
+    width = max(WIDTH - span_of(source, anchor)[1], MIN_WIDTH)
+    return textwrap.wrap(text, width, subsequent_indent="#   ", break_long_words=False, break_on_hyphens=False)
+
+
+def _statement_at(node: ast.stmt, line: int) -> ast.stmt:
+    """The innermost statement that a line belongs to; a function for its decorators."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.stmt) and each is not node and each.lineno <= line <= (each.end_lineno or each.lineno):
+            return _statement_at(each, line)
+    return node
