@@ -34,6 +34,7 @@ events outcomes upgrades walk endings asks resuming rounds
 threads single_use
 runner
 tasks
+reading rewriting
 answering rerunning testing
 server
 returns asking sessions surroundings porting

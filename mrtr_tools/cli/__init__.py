@@ -1,4 +1,4 @@
-"""The command line: `mrtr-tools run`, `call`, `task`, `keygen` and `keys`.
+"""The command line: `mrtr-tools run`, `call`, `task`, `check`, `port`, `keygen` and `keys`.
 
 It needs the extra: ``pip install "mrtr-tools[cli]"``. Importing this module does not.
 """

@@ -8,15 +8,17 @@ from typing import Annotated
 import typer
 
 from mrtr_tools.cli.call import call
+from mrtr_tools.cli.check import check
 from mrtr_tools.cli.keygen import keygen
 from mrtr_tools.cli.keys import keys
+from mrtr_tools.cli.port import port
 from mrtr_tools.cli.run import run
 from mrtr_tools.cli.task import task
 
 __all__ = ["app"]
 
 app = typer.Typer(
-    help="MCP tools that ask before they can finish: serve them, call them, see to their tasks and keys.",
+    help="MCP tools that ask before they can finish: serve them, call them, check and port them, see to their tasks and keys.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,  # square brackets in help are what a user may leave out
@@ -27,6 +29,8 @@ app.command()(call)
 app.add_typer(task, name="task")
 app.command()(keygen)
 app.add_typer(keys, name="keys")
+app.command()(check)
+app.command()(port)
 
 
 def _show_version(wanted: bool) -> None:
@@ -46,4 +50,4 @@ def options(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """MCP tools that ask before they can finish: serve them, call them, see to their tasks and keys."""
+    """MCP tools that ask before they can finish: serve them, call them, check and port them, see to their tasks and keys."""
