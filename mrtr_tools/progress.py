@@ -134,6 +134,8 @@ class Progress:
             data["formerly"] = self.formerly
         if self.given:
             data["given"] = self.given
+        if self.is_task:
+            data["is_task"] = True
         self._write_counts(data)
         self._write_tables(data)
         if self.slots:
@@ -163,8 +165,6 @@ class Progress:
             data["moves"] = self.moves
         if self.moves_in_a_row:
             data["moves_in_a_row"] = self.moves_in_a_row
-        if self.is_task:
-            data["is_task"] = True
 
     def _write_tables(self, data: dict[str, Any]) -> None:
         if self.defaults:
