@@ -18,7 +18,7 @@ from mrtr_tools.cli.task import task
 __all__ = ["app"]
 
 app = typer.Typer(
-    help="MCP tools that ask before they can finish: serve, call, check and port them, and see to their tasks and keys.",
+    help="MCP tools that ask before they can finish: serve, call, check and port them, and see to tasks and keys.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,  # square brackets in help are what a user may leave out
@@ -50,4 +50,4 @@ def options(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """MCP tools that ask before they can finish: serve, call, check and port them, and see to their tasks and keys."""
+    """MCP tools that ask before they can finish: serve, call, check and port them, and see to tasks and keys."""
