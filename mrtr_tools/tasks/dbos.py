@@ -88,7 +88,8 @@ class DbosEngine:
             try:
                 is_done = await self._in_thread(lambda: self._store.update(row, runner=mine.process))
                 if not (is_done or is_certain):  # it may have been stored when nothing was heard of it
-                    is_done = await self.get(row.id, row.owner) == row
+                    kept = await self.get(row.id, row.owner)
+                    is_done = kept is not None and (kept.version, kept.data) == (row.version, row.data)
                 break
             except Busy:
                 is_certain = False

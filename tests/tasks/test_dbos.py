@@ -12,12 +12,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import anyio
 import dbos
 import pytest
 import sqlalchemy as sa
 
 from mrtr_tools.errors import Busy
-from mrtr_tools.tasks import keeping
+from mrtr_tools.tasks import Row, dbos as dbos_module, keeping, legs as legs_module
 from mrtr_tools.tasks.dbos import DbosEngine
 from tests.tasks.places import Place, sqlite
 from tests.tasks.test_running import change, ending, is_at, running, until_cancelled, within
@@ -321,6 +322,55 @@ async def test_an_authors_function_is_not_in_a_workflow_of_dbos(engine: DbosEngi
         await until(lambda: is_at(engine, "task", "completed"))
 
     assert seen == [None]
+
+
+async def test_what_was_stored_though_nobody_heard_of_it_is_known_to_be(
+    engine: DbosEngine, monkeypatch: pytest.MonkeyPatch
+):
+    """As when the database goes away between a commit and what it says of it."""
+    stored, answers = engine._store.update, list[bool]()
+
+    def update(row: Row, *, runner: str | None = None) -> bool:
+        answers.append(stored(row, runner=runner))
+        if len(answers) == 1:
+            raise Busy("unavailable")
+        return answers[-1]
+
+    monkeypatch.setattr(engine._store, "update", update)
+    monkeypatch.setattr(dbos_module, "AGAIN", 0.01)
+    said: list[bool] = []
+
+    async def leg(task: str, owner: str) -> bool:
+        await engine.tell(task, owner, b"half", 1.0)
+        said.append(await engine.update(replace(new_task(task), version=2, status="completed", data=b"done")))
+        return False
+
+    async with running(engine, leg):
+        await engine.create(new_task("task"), at_most=1)
+        await until(lambda: holds(lambda: len(said) == 1))
+
+    assert (answers, said) == ([True, False], [True])
+
+
+async def test_a_leg_that_does_not_end_is_left_after_a_while(
+    engine: DbosEngine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    monkeypatch.setattr(legs_module, "STOPPING", 0.1)
+    begun, may_end = asyncio.Event(), asyncio.Event()
+
+    async def leg(task: str, owner: str) -> bool:
+        begun.set()
+        with anyio.CancelScope(shield=True):
+            await may_end.wait()
+        return False
+
+    async with running(engine, leg):
+        await engine.create(new_task("task"), at_most=1)
+        await within(begun)
+    may_end.set()
+
+    assert "tasks: 1 legs did not end within 0.1 seconds of being told to" in caplog.text
+    assert await is_at(engine, "task", "working")
 
 
 async def test_so_many_legs_run_at_a_time_and_no_more(place: Place):
