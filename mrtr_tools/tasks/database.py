@@ -16,10 +16,10 @@ from sqlalchemy import event, exc
 from mrtr_tools.errors import Busy
 from mrtr_tools.tasks.tables import Tables
 
-__all__ = ["CONNECTIONS", "OF_A_QUEUE", "Database"]
+__all__ = ["CONNECTIONS", "OF_A_QUEUE", "PATIENCE", "Database"]
 
 PATIENCE: Final = 5
-"""Seconds that an operation waits for a connection, for an answer, or for another process that writes."""
+"""Seconds that an operation waits for a thread, for a connection, for an answer, or for another process that writes."""
 CONNECTIONS: Final = 5
 """Of a process that creates, reads and changes tasks."""
 OF_A_QUEUE: Final = 8
@@ -163,7 +163,7 @@ def _postgresql_options(url: sa.URL) -> dict[str, Any]:
         "keepalives_interval": PATIENCE,
         "keepalives_count": 2,
         "application_name": "mrtr_tools",
-        "options": f"-c idle_in_transaction_session_timeout={IN_TRANSACTION * 1000}",
+        "options": f"-c idle_in_transaction_session_timeout={IN_TRANSACTION}s -c lock_timeout={PATIENCE}s",
     }
     given: dict[str, Any] = {name: value for name, value in limits.items() if name not in url.query}
     # Statements prepared on the server do not go through a pooler that changes sessions between them.

@@ -14,7 +14,7 @@ from anyio import CapacityLimiter, to_thread
 
 from mrtr_tools.errors import Busy
 from mrtr_tools.sealing import Sealer
-from mrtr_tools.tasks.database import CONNECTIONS, Database
+from mrtr_tools.tasks.database import CONNECTIONS, PATIENCE, Database
 from mrtr_tools.tasks.engine import GaveUp, Leg, Row
 from mrtr_tools.tasks.keeping import Keeping
 from mrtr_tools.tasks.legs import Legs, running_leg
@@ -171,4 +171,11 @@ class DbosEngine:
             await to_thread.run_sync(self._database.close)
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
-        return await to_thread.run_sync(work, limiter=self._limiter)
+        until = time.monotonic() + PATIENCE
+
+        def begin() -> T:
+            if time.monotonic() > until:
+                raise Busy("unavailable")
+            return work()
+
+        return await to_thread.run_sync(begin, limiter=self._limiter)

@@ -121,7 +121,7 @@ class Keeping:
         running = self._queue.running()  # first: who runs something by now has given a sign before
         beats = self._store.beats()
         gone = self._watch.silent({name: beat for name, beat in beats.items() if name != self._process})
-        for process in gone | (running - beats.keys()):
+        for process in gone | (running - beats.keys() - {self._process}):
             taken = self._queue.take_over(process)
             if process in beats:
                 self._store.strike_off(process, beats[process])

@@ -4,12 +4,16 @@ import logging
 import os
 import re
 import stat
+import threading
 from pathlib import Path
 
+import anyio
 import pytest
 
 from mrtr_tools.errors import Busy
-from tests.tasks.places import SEALER, Cluster, Place
+from mrtr_tools.tasks import dbos
+from mrtr_tools.tasks.database import CONNECTIONS
+from tests.tasks.places import SEALER, Cluster, Place, sqlite
 from tests.tasks.worker import new_task
 
 pytestmark = pytest.mark.anyio
@@ -102,6 +106,28 @@ async def test_a_database_that_cannot_be_reached_makes_everything_busy_and_is_to
     assert len(told) == 1
     assert f"root:***@127.0.0.1:{free_port}/tasks cannot be reached: connection failed" in told[0]
     assert "secret" not in caplog.text
+
+
+async def test_who_finds_no_free_thread_in_time_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A database that neither answers nor goes away holds up a few requests, and not all that come after."""
+    engine, go_on, taken = sqlite(tmp_path).engine(), threading.Event(), threading.Barrier(CONNECTIONS + 1)
+
+    def wait(task: str, owner: str) -> None:
+        taken.wait(10)
+        go_on.wait(10)
+
+    async def come_late() -> None:
+        with pytest.raises(Busy, match="cannot be done at the moment"):
+            await engine.key_ids()
+
+    monkeypatch.setattr(engine._store, "get", wait)
+    async with anyio.create_task_group() as requests:
+        for _ in range(CONNECTIONS):
+            requests.start_soon(engine.get, "task", "owner")
+        await anyio.to_thread.run_sync(taken.wait)
+        monkeypatch.setattr(dbos, "PATIENCE", 0)  # any time is too long
+        requests.start_soon(come_late)
+        go_on.set()
 
 
 async def test_two_servers_share_a_database_by_schemas_of_their_own(cluster: Cluster):
