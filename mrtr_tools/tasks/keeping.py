@@ -9,13 +9,16 @@ import logging
 import random
 import threading
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from mrtr_tools.errors import Busy
 from mrtr_tools.tasks.legs import Legs
 from mrtr_tools.tasks.liveness import Watch
-from mrtr_tools.tasks.queue import Queue
-from mrtr_tools.tasks.store import Store, task_of
+from mrtr_tools.tasks.workflows import task_of
+
+if TYPE_CHECKING:
+    from mrtr_tools.tasks.queue import Queue
+    from mrtr_tools.tasks.store import Store
 
 __all__ = ["Keeping"]
 

@@ -12,7 +12,7 @@ import pytest
 
 from mrtr_tools.errors import Busy
 from mrtr_tools.tasks import dbos
-from mrtr_tools.tasks.database import CONNECTIONS
+from mrtr_tools.tasks.places import CONNECTIONS
 from tests.tasks.places import SEALER, Cluster, Place, sqlite
 from tests.tasks.worker import new_task
 
@@ -37,10 +37,18 @@ def test_what_is_no_place_is_refused_at_once_and_its_password_is_not_shown(place
 
 
 @pytest.mark.parametrize("scheme", ["postgresql", "postgres"])
-def test_an_engine_is_told_apart_without_its_password(scheme: str):
-    shown = repr(Place(f"{scheme}://root:secret@host/tasks").engine())
-
-    assert shown == "DbosEngine('postgresql+psycopg://root:***@host/tasks')"
+@pytest.mark.parametrize(
+    ("rest", "shown"),
+    [
+        ("root:secret@host/tasks", "root:***@host/tasks"),
+        ("root:se:cr@et@host:1/tasks", "root:***@host:1/tasks"),
+        ("root@host/tasks", "root@host/tasks"),
+        ("host/tasks?password=secret", "host/tasks"),
+        ("/tasks?host=/run/postgresql", "/tasks"),
+    ],
+)
+def test_an_engine_is_told_apart_without_its_password(scheme: str, rest: str, shown: str):
+    assert repr(Place(f"{scheme}://{rest}").engine()) == f"DbosEngine('postgresql://{shown}')"
 
 
 async def test_nothing_is_opened_before_it_is_needed(tmp_path: Path):
@@ -120,7 +128,7 @@ async def test_who_finds_no_free_thread_in_time_is_told_so(tmp_path: Path, monke
         with pytest.raises(Busy, match="cannot be done at the moment"):
             await engine.key_ids()
 
-    monkeypatch.setattr(engine._store, "get", wait)
+    monkeypatch.setattr(engine._opened().store, "get", wait)
     async with anyio.create_task_group() as requests:
         for _ in range(CONNECTIONS):
             requests.start_soon(engine.get, "task", "owner")

@@ -49,8 +49,8 @@ async def engine(place: Place) -> AsyncIterator[DbosEngine]:
 @contextmanager
 def written(engine: DbosEngine):
     """The database, as whoever can write there has it."""
-    made = engine._database.engine()
-    prefix = "" if engine._database.schema is None else f"{engine._database.schema}."
+    made = engine._opened().database.engine()
+    prefix = "" if engine._opened().database.schema is None else f"{engine._opened().database.schema}."
     try:
         with made.begin() as connection:
             yield lambda sql, **values: connection.execute(sa.text(sql.replace("$", prefix)), values)
@@ -131,11 +131,11 @@ async def test_what_was_taken_and_not_begun_is_enqueued_again(engine: DbosEngine
         await engine.create(new_task("first"), at_most=2)
         await until(lambda: is_at(engine, "first", "completed"))
         await until(lambda: holds(lambda: count(engine, "workflow_status") == 0))
-        engine._queue.take_no_more()
+        engine._opened().queue.take_no_more()
         await engine.create(new_task("task"), at_most=2)
         with written(engine) as execute:
             execute("UPDATE $workflow_status SET status = 'PENDING', executor_id = (SELECT id FROM $mrtr_processes)")
-        engine._queue._waiting._worker_concurrency = 1
+        engine._opened().queue._waiting._worker_concurrency = 1
         await until(lambda: is_at(engine, "task", "completed"))
 
     assert ran == ["first", "task"]
@@ -209,7 +209,7 @@ async def test_a_leg_that_was_given_to_another_process_stores_nothing(engine: Db
     await engine.create(new_task("task"), at_most=1)
     with written(engine) as execute:
         workflow = execute("SELECT workflow FROM $mrtr_tasks").scalar_one()
-    store = engine._store
+    store = engine._opened().store
     after = replace(new_task("task"), version=2, status="input_required")
 
     assert store.begin(workflow, "task", "owner", "late", is_counted=True) == 1
@@ -247,7 +247,7 @@ async def test_a_process_that_takes_its_own_leg_again_does_not_run_it_twice(engi
     async with running(engine, leg):
         await engine.create(new_task("task"), at_most=1)
         await within(begun)
-        queue = engine._queue
+        queue = engine._opened().queue
         (process,) = queue.running()
         assert await asyncio.to_thread(queue.take_over, process) == 1
         await until(lambda: holds(lambda: queue.running() == {process}))
@@ -302,7 +302,7 @@ async def test_a_process_that_says_it_stops_leaves_legs_to_others_at_once_and_ta
         await engine.create(new_task("task"), at_most=2)
         await until(lambda: holds(lambda: asked == 1 and is_left()))
         await engine.create(new_task("next"), at_most=2)
-        assert engine._queue._waiting._worker_concurrency == 0
+        assert engine._opened().queue._waiting._worker_concurrency == 0
     async with running(engine, ending(engine, ran := [])):
         await until(lambda: is_at(engine, "next", "completed"))
 
@@ -328,7 +328,7 @@ async def test_what_was_stored_though_nobody_heard_of_it_is_known_to_be(
     engine: DbosEngine, monkeypatch: pytest.MonkeyPatch
 ):
     """As when the database goes away between a commit and what it says of it."""
-    stored, answers = engine._store.update, list[bool]()
+    stored, answers = engine._opened().store.update, list[bool]()
 
     def update(row: Row, *, runner: str | None = None) -> bool:
         answers.append(stored(row, runner=runner))
@@ -336,7 +336,7 @@ async def test_what_was_stored_though_nobody_heard_of_it_is_known_to_be(
             raise Busy("unavailable")
         return answers[-1]
 
-    monkeypatch.setattr(engine._store, "update", update)
+    monkeypatch.setattr(engine._opened().store, "update", update)
     monkeypatch.setattr(dbos_module, "AGAIN", 0.01)
     said: list[bool] = []
 
