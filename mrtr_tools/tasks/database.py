@@ -55,6 +55,12 @@ class Database:
             event.listen(engine, "connect", _set_up_sqlite)
         return engine
 
+    @staticmethod
+    def end(engine: sa.Engine) -> None:
+        """Close the connections of an engine; those that a thread still uses, when it is done with them."""
+        event.listen(engine, "checkin", _close_late)
+        engine.dispose()
+
     @contextmanager
     def transaction(self, prepare: Callable[[sa.Engine], None]) -> Generator[sa.Connection]:
         """A transaction, once the tables are there.
@@ -95,7 +101,7 @@ class Database:
         """Close all connections."""
         with self._mutex:
             if self._engine is not None:
-                self._engine.dispose()
+                self.end(self._engine)
             self._engine, self._is_ready = None, False
 
     def _prepared(self, prepare: Callable[[sa.Engine], None]) -> sa.Engine:
@@ -164,3 +170,7 @@ def _set_up_sqlite(connection: Any, _record: object) -> None:
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=FULL")  # what was created must outlive the machine's power
     connection.execute("PRAGMA foreign_keys=ON")
+
+
+def _close_late(_connection: Any, record: Any) -> None:
+    record.invalidate()
