@@ -32,8 +32,8 @@ def engine(folder: Path, waiting: int) -> DbosEngine:
         folder / f"{waiting}.sqlite3", sealer=Sealer(read_keys([generate_key()]), "benchmark", "task/queue")
     )
     rows = [asdict(task(f"{number}", owner=f"owner {number}", status="input_required")) for number in range(waiting)]
-    with made._store._transaction() as connection:
-        connection.execute(sa.insert(made._database.tables.tasks), rows)
+    with made._opened().store._transaction() as connection:
+        connection.execute(sa.insert(made._opened().database.tables.tasks), rows)
     return made
 
 

@@ -14,14 +14,11 @@ import sqlalchemy as sa
 from sqlalchemy import event, exc
 
 from mrtr_tools.errors import Busy
+from mrtr_tools.tasks.places import CONNECTIONS, PATIENCE, Place
 from mrtr_tools.tasks.tables import Tables
 
-__all__ = ["CONNECTIONS", "OF_A_QUEUE", "Database"]
+__all__ = ["OF_A_QUEUE", "Database"]
 
-PATIENCE: Final = 5
-"""Seconds that an operation waits for a connection, for an answer, or for another process that writes."""
-CONNECTIONS: Final = 5
-"""Of a process that creates, reads and changes tasks."""
 OF_A_QUEUE: Final = 8
 """Of a process that runs them, beside these."""
 IN_TRANSACTION: Final = 60
@@ -34,29 +31,19 @@ class Database:
     """Where tasks are kept. Nothing is opened before it is needed.
 
     Args:
-        place: a file, made when it is not there, readable by its owner alone; or ``postgresql://...``.
-        schema: of PostgreSQL, made when it is not there; one for each server.
-
-    Raises:
-        ValueError: it is neither.
+        place: a file is made when it is not there, readable by its owner alone.
     """
 
-    def __init__(self, place: str | os.PathLike[str], schema: str) -> None:
-        self._path: Path | None = None
-        if isinstance(place, str) and "://" in place:
-            self._url = _postgresql(place)
-        else:
-            self._path, self._url = _file(place)
-        self.is_sqlite = self._path is not None
-        self.schema = None if self.is_sqlite else schema
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._url = _url(place)
+        self.is_sqlite = place.path is not None
+        self.schema = place.schema
         self.tables = Tables(self.schema)
         self._mutex = threading.Lock()
         self._engine: sa.Engine | None = None
         self._is_ready = False
         self._is_reachable = True
-
-    def __str__(self) -> str:
-        return str(self._path) if self.is_sqlite else self._url.render_as_string(hide_password=True)
 
     def engine(self, connections: int = CONNECTIONS, patience: int = PATIENCE) -> sa.Engine:
         """So many connections, for whoever closes them; seconds until one has to be free."""
@@ -67,6 +54,12 @@ class Database:
         if self.is_sqlite:
             event.listen(engine, "connect", _set_up_sqlite)
         return engine
+
+    @staticmethod
+    def end(engine: sa.Engine) -> None:
+        """Close the connections of an engine; those that a thread still uses, when it is done with them."""
+        event.listen(engine, "checkin", _close_late)
+        engine.dispose()
 
     @contextmanager
     def transaction(self, prepare: Callable[[sa.Engine], None]) -> Generator[sa.Connection]:
@@ -98,17 +91,17 @@ class Database:
             raise Busy("unavailable") from None
         except exc.DatabaseError as error:
             if self.is_sqlite and "file is not a database" in str(error.orig):
-                raise ValueError(f"{self._path} is no SQLite file: give tasks a file of their own") from None
+                raise ValueError(f"{self._place} is no SQLite file: give tasks a file of their own") from None
             raise
         if not self._is_reachable:
             self._is_reachable = True
-            _log.info("tasks in %s can be reached again", self)
+            _log.info("tasks in %s can be reached again", self._place)
 
     def close(self) -> None:
         """Close all connections."""
         with self._mutex:
             if self._engine is not None:
-                self._engine.dispose()
+                self.end(self._engine)
             self._engine, self._is_ready = None, False
 
     def _prepared(self, prepare: Callable[[sa.Engine], None]) -> sa.Engine:
@@ -116,8 +109,8 @@ class Database:
             raise exc.TimeoutError("another thread still tries to reach it")
         try:
             if self._engine is None:
-                if self._path is not None:
-                    _make(self._path)
+                if self._place.path is not None:
+                    _make(self._place.path)
                 self._engine = self.engine()
             if not self._is_ready:
                 prepare(self._engine)
@@ -139,20 +132,13 @@ class Database:
         reason = getattr(error, "orig", None) or error
         if self._is_reachable:
             self._is_reachable = False
-            _log.error("tasks in %s cannot be reached: %s", self, str(reason).strip())
+            _log.error("tasks in %s cannot be reached: %s", self._place, str(reason).strip())
 
 
-def _postgresql(place: str) -> sa.URL:
-    scheme = place.partition("://")[0]
-    if scheme not in ("postgresql", "postgres"):
-        raise ValueError(f"tasks={scheme}://... is no place for tasks: give a file, or postgresql://host/database")
-    try:
-        url = sa.make_url(place)
-    except (exc.ArgumentError, ValueError):  # whose texts show the URL
-        raise ValueError("tasks=postgresql://... cannot be read: give postgresql://user@host:5432/database") from None
-    if not url.database:
-        raise ValueError("tasks=postgresql://... names no database: give postgresql://user@host:5432/database")
-    return url.set(drivername="postgresql+psycopg")
+def _url(place: Place) -> sa.URL:
+    if place.url is None:
+        return sa.URL.create("sqlite", database=str(place.path))
+    return sa.make_url(place.url).set(drivername="postgresql+psycopg")
 
 
 def _postgresql_options(url: sa.URL) -> dict[str, Any]:
@@ -163,18 +149,11 @@ def _postgresql_options(url: sa.URL) -> dict[str, Any]:
         "keepalives_interval": PATIENCE,
         "keepalives_count": 2,
         "application_name": "mrtr_tools",
-        "options": f"-c idle_in_transaction_session_timeout={IN_TRANSACTION * 1000}",
+        "options": f"-c idle_in_transaction_session_timeout={IN_TRANSACTION}s -c lock_timeout={PATIENCE}s",
     }
     given: dict[str, Any] = {name: value for name, value in limits.items() if name not in url.query}
     # Statements prepared on the server do not go through a pooler that changes sessions between them.
     return {"pool_pre_ping": True, "connect_args": {**given, "prepare_threshold": None}}
-
-
-def _file(place: str | os.PathLike[str]) -> tuple[Path, sa.URL]:
-    if not os.fspath(place):
-        raise ValueError("tasks= is empty: give a file, or postgresql://host/database")
-    path = Path(place).absolute()
-    return path, sa.URL.create("sqlite", database=str(path))
 
 
 def _make(path: Path) -> None:
@@ -191,3 +170,7 @@ def _set_up_sqlite(connection: Any, _record: object) -> None:
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=FULL")  # what was created must outlive the machine's power
     connection.execute("PRAGMA foreign_keys=ON")
+
+
+def _close_late(_connection: Any, record: Any) -> None:
+    record.invalidate()

@@ -5,21 +5,28 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, TypeVar
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import anyio
 from anyio import CapacityLimiter, to_thread
 
 from mrtr_tools.errors import Busy
 from mrtr_tools.sealing import Sealer
-from mrtr_tools.tasks.database import CONNECTIONS, Database
 from mrtr_tools.tasks.engine import GaveUp, Leg, Row
 from mrtr_tools.tasks.keeping import Keeping
 from mrtr_tools.tasks.legs import Legs, running_leg
-from mrtr_tools.tasks.queue import Queue
-from mrtr_tools.tasks.store import Store
+from mrtr_tools.tasks.places import CONNECTIONS, PATIENCE, Place, place_at
+
+if TYPE_CHECKING:
+    from mrtr_tools.tasks.database import Database
+    from mrtr_tools.tasks.queue import Queue
+    from mrtr_tools.tasks.store import Store
 
 __all__ = ["DbosEngine"]
 
@@ -28,6 +35,18 @@ AGAIN: Final = 1.0
 """Seconds between two tries, while the database cannot be reached."""
 
 T = TypeVar("T")
+
+if find_spec("dbos") is None or find_spec("sqlalchemy") is None:
+    raise ImportError("durable tasks need their packages: pip install 'mrtr-tools[tasks]'")
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What SQLAlchemy and DBOS are imported for, which takes most of a second: in a thread, when it is needed."""
+
+    database: Database
+    queue: Queue
+    store: Store
 
 
 class DbosEngine:
@@ -59,36 +78,39 @@ class DbosEngine:
         lapse: float = LAPSE,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._database = Database(place, schema)
-        self._queue = Queue(self._database, sealer, at_once)
-        self._store = Store(self._database, self._queue, clock)
+        self._place = place_at(place, schema)
+        self._sealer = sealer
+        self._at_once = at_once
         self._lapse = lapse
         self._clock = clock
+        self._mutex = threading.Lock()
+        self._all: Opened | None = None
         self._limiter = CapacityLimiter(CONNECTIONS)
         self._legs: Legs | None = None
 
     def __repr__(self) -> str:
-        return f"DbosEngine({str(self._database)!r})"
+        return f"DbosEngine({str(self._place)!r})"
 
     async def create(self, row: Row, *, at_most: int) -> bool:
         """See `Engine.create`."""
-        return await self._in_thread(lambda: self._store.create(row, at_most))
+        return await self._in_thread(lambda store: store.create(row, at_most))
 
     async def get(self, task: str, owner: str) -> Row | None:
         """See `Engine.get`."""
-        return await self._in_thread(lambda: self._store.get(task, owner))
+        return await self._in_thread(lambda store: store.get(task, owner))
 
     async def update(self, row: Row) -> bool:
         """See `Engine.update`. A leg waits here while the database cannot be reached: what it did is not done again."""
         mine = running_leg(row.id)
         if mine is None:
-            return await self._in_thread(lambda: self._store.update(row))
+            return await self._in_thread(lambda store: store.update(row))
         is_certain = True
         while True:
             try:
-                is_done = await self._in_thread(lambda: self._store.update(row, runner=mine.process))
+                is_done = await self._in_thread(lambda store: store.update(row, runner=mine.process))
                 if not (is_done or is_certain):  # it may have been stored when nothing was heard of it
-                    is_done = await self.get(row.id, row.owner) == row
+                    kept = await self.get(row.id, row.owner)
+                    is_done = kept is not None and (kept.version, kept.data) == (row.version, row.data)
                 break
             except Busy:
                 is_certain = False
@@ -99,7 +121,7 @@ class DbosEngine:
 
     async def cancel(self, row: Row) -> bool:
         """See `Engine.cancel`."""
-        if not await self._in_thread(lambda: self._store.update(row)):
+        if not await self._in_thread(lambda store: store.update(row)):
             return False
         if self._legs is not None:
             self._legs.cancel_task(row.id)
@@ -107,7 +129,7 @@ class DbosEngine:
 
     async def tell(self, task: str, owner: str, message: bytes, updated: float) -> None:
         """See `Engine.tell`."""
-        await self._in_thread(lambda: self._store.tell(task, owner, message, updated))
+        await self._in_thread(lambda store: store.tell(task, owner, message, updated))
 
     async def run(self, leg: Leg, gave_up: GaveUp) -> None:
         """See `Engine.run`. Needs asyncio.
@@ -119,20 +141,20 @@ class DbosEngine:
             asyncio.get_running_loop()
         except RuntimeError:
             raise RuntimeError("durable tasks are run on asyncio: serve with it, or keep tasks in memory") from None
-        process = secrets.token_hex(16)
+        opened, process = await to_thread.run_sync(self._opened), secrets.token_hex(16)
 
         async def begin(workflow: str, task: str, owner: str, is_counted: bool) -> int | None:  # noqa: FBT001
             return await self._in_thread(
-                lambda: self._store.begin(workflow, task, owner, process, is_counted=is_counted)
+                lambda store: store.begin(workflow, task, owner, process, is_counted=is_counted)
             )
 
         async def give_back(workflow: str) -> None:
-            self._queue.take_no_more()
-            await self._in_thread(lambda: self._store.forgive([workflow], process))
-            await self._in_thread(lambda: self._queue.give_back(workflow, process))
+            opened.queue.take_no_more()
+            await self._in_thread(lambda store: store.forgive([workflow], process))
+            await self._in_thread(lambda _: opened.queue.give_back(workflow, process))
 
         legs = Legs(leg, gave_up, begin, give_back, process=process)
-        keeping = Keeping(self._store, self._queue, legs, process=process, lapse=self._lapse, clock=self._clock)
+        keeping = Keeping(opened.store, opened.queue, legs, process=process, lapse=self._lapse, clock=self._clock)
         self._legs = legs
         try:
             await self._begin(keeping)
@@ -154,20 +176,40 @@ class DbosEngine:
 
     async def key_ids(self) -> Mapping[str, int]:
         """See `Engine.key_ids`."""
-        return await self._in_thread(self._store.key_ids)
+        return await self._in_thread(lambda store: store.key_ids())
 
     async def rows(self, key_id: str, limit: int = 100) -> Sequence[Row]:
         """See `Engine.rows`."""
-        return await self._in_thread(lambda: self._store.rows(key_id, limit))
+        return await self._in_thread(lambda store: store.rows(key_id, limit))
 
     async def rewrap(self, row: Row, key: bytes, key_id: str) -> bool:
         """See `Engine.rewrap`."""
-        return await self._in_thread(lambda: self._store.rewrap(row, key, key_id))
+        return await self._in_thread(lambda store: store.rewrap(row, key, key_id))
 
     async def close(self) -> None:
         """See `Engine.close`."""
-        with anyio.CancelScope(shield=True):
-            await to_thread.run_sync(self._database.close)
+        if self._all is not None:
+            with anyio.CancelScope(shield=True):
+                await to_thread.run_sync(self._all.database.close)
 
-    async def _in_thread(self, work: Callable[[], T]) -> T:
-        return await to_thread.run_sync(work, limiter=self._limiter)
+    async def _in_thread(self, work: Callable[[Store], T]) -> T:
+        until = time.monotonic() + PATIENCE
+
+        def begin() -> T:
+            if time.monotonic() > until:
+                raise Busy("unavailable")
+            return work(self._opened().store)
+
+        return await to_thread.run_sync(begin, limiter=self._limiter)
+
+    def _opened(self) -> Opened:
+        with self._mutex:
+            if self._all is None:
+                self._all = _open(self._place, self._sealer, self._at_once, self._clock)
+            return self._all
+
+
+def _open(place: Place, sealer: Sealer, at_once: int, clock: Callable[[], float]) -> Opened:
+    database = import_module("mrtr_tools.tasks.database").Database(place)
+    queue = import_module("mrtr_tools.tasks.queue").Queue(database, sealer, at_once)
+    return Opened(database, queue, import_module("mrtr_tools.tasks.store").Store(database, queue, clock))

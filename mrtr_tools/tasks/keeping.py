@@ -9,13 +9,16 @@ import logging
 import random
 import threading
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from mrtr_tools.errors import Busy
 from mrtr_tools.tasks.legs import Legs
 from mrtr_tools.tasks.liveness import Watch
-from mrtr_tools.tasks.queue import Queue
-from mrtr_tools.tasks.store import Store, task_of
+from mrtr_tools.tasks.workflows import task_of
+
+if TYPE_CHECKING:
+    from mrtr_tools.tasks.queue import Queue
+    from mrtr_tools.tasks.store import Store
 
 __all__ = ["Keeping"]
 
@@ -121,7 +124,7 @@ class Keeping:
         running = self._queue.running()  # first: who runs something by now has given a sign before
         beats = self._store.beats()
         gone = self._watch.silent({name: beat for name, beat in beats.items() if name != self._process})
-        for process in gone | (running - beats.keys()):
+        for process in gone | (running - beats.keys() - {self._process}):
             taken = self._queue.take_over(process)
             if process in beats:
                 self._store.strike_off(process, beats[process])

@@ -148,7 +148,7 @@ class Legs:
             with anyio.move_on_after(STOPPING, shield=True):
                 await self._all_ended.wait()
         if self._legs:
-            _log.warning("tasks: %d legs did not end within %d seconds of being told to", len(self._legs), STOPPING)
+            _log.warning("tasks: %d legs did not end within %g seconds of being told to", len(self._legs), STOPPING)
         return workflows
 
     def _cancel(self, workflows: Sequence[str]) -> None:

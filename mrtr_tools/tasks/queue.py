@@ -100,7 +100,6 @@ class Queue:
         self._client: dbos.DBOSClient | None = None
         self._waiting: Any = None
         self._engine: sa.Engine | None = None
-        self._read_others_again: Callable[[], None] | None = None
 
     def prepare(self, engine: sa.Engine) -> None:
         """See `Waking.prepare`."""
@@ -137,7 +136,7 @@ class Queue:
                 "DBOS runs in this process already, and there can be one: run the tasks of one server in a process, "
                 "and what else uses DBOS in another. Without run() an engine creates and reads tasks in any process."
             )
-        self._read_others_again = refuse_others(self._serializer)
+        refuse_others(self._serializer)
         _run = run
         self._engine = self._database.engine(OF_A_QUEUE, PATIENCE)
         try:
@@ -150,14 +149,11 @@ class Queue:
     def land(self) -> None:
         """End that; nothing where it has not begun."""
         global _run  # noqa: PLW0603  as above
-        if self._read_others_again is None:
-            return
-        dbos.DBOS.destroy()
-        _run = None
-        self._read_others_again()
-        self._read_others_again = None
         if self._engine is not None:
-            self._engine.dispose()
+            dbos.DBOS.destroy()
+            _run = None
+            self._database.end(self._engine)
+            self._engine = None
 
     def running(self) -> set[str]:
         """The processes that have taken a workflow and not ended it."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections.abc import Callable
 from importlib import import_module
 from typing import Any, Final, cast
 
@@ -89,28 +88,21 @@ class Refusing(dbos.Serializer):
         raise NotSealed(f"{self._name} is not read in a process that runs tasks of mrtr_tools")
 
 
-def refuse_others(serializer: dbos.Serializer) -> Callable[[], None]:
-    """Have DBOS read nothing in this process but what `serializer` wrote.
-
-    Returns:
-        What ends that.
+def refuse_others(serializer: dbos.Serializer) -> None:
+    """Have DBOS read nothing in this process but what `serializer` wrote; also when it no longer runs, for it leaves
+    threads behind that may read a little longer.
 
     Raises:
         RuntimeError: this DBOS does it in some other way.
     """
-    others = {name: getattr(_serialization, name) for name in OTHERS}
-
-    def end() -> None:
-        for name, other in others.items():
-            setattr(_serialization, name, other)
-
-    for name, other in others.items():
+    for name, nothing in OTHERS.items():
+        other = getattr(_serialization, name)
+        if isinstance(other, Refusing):
+            continue
         setattr(_serialization, name, Refusing(other.name(), serializer))
-    for name, other in others.items():
-        if not _is_refused(OTHERS[name], other.name(), serializer):
-            end()
+        if not _is_refused(nothing, other.name(), serializer):
+            setattr(_serialization, name, other)
             raise RuntimeError(f"this release of DBOS reads {other.name()} from its tables: use dbos>=3.4,<4")
-    return end
 
 
 def _read(data: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -16,8 +15,9 @@ from mrtr_tools.errors import Busy
 from mrtr_tools.tasks.database import Database
 from mrtr_tools.tasks.engine import Row
 from mrtr_tools.tasks.tables import row_of
+from mrtr_tools.tasks.workflows import new_workflow, task_of
 
-__all__ = ["Orphan", "Store", "Waking", "task_of"]
+__all__ = ["Orphan", "Store", "Waking"]
 
 DELETED: Final = 500  # at a time, so that nobody waits long for the lock
 LOOKED_AT: Final = 200
@@ -58,7 +58,7 @@ class Store:
     def create(self, row: Row, at_most: int) -> bool:
         """See `Engine.create`."""
         tasks = self._tasks
-        workflow = _new_workflow(row.id) if row.status == "working" else None
+        workflow = new_workflow(row.id) if row.status == "working" else None
         with self._transaction() as connection:
             if not self._database.is_sqlite:  # SQLite has one that writes at a time
                 lock = sa.func.pg_advisory_xact_lock(sa.func.hashtextextended(row.owner, 0))
@@ -99,7 +99,7 @@ class Store:
             self._all.is_open(),
             self._all.is_there(self._clock()),
         ]
-        workflow = _new_workflow(row.id) if row.status == "working" and runner is None else None
+        workflow = new_workflow(row.id) if row.status == "working" and runner is None else None
         if runner is not None:
             where.append(tasks.c.runner == runner)
         else:
@@ -178,7 +178,7 @@ class Store:
         """Enqueue a task anew whose workflow is gone; False when it went on meanwhile."""
         task, owner, lost = orphan
         tasks = self._tasks
-        workflow = _new_workflow(task)
+        workflow = new_workflow(task)
         mine = (
             self._all.is_task(task, owner),
             tasks.c.status == "working",
@@ -255,13 +255,3 @@ class Store:
 
     def _transaction(self) -> AbstractContextManager[sa.Connection]:
         return self._database.transaction(self._queue.prepare)
-
-
-def task_of(workflow: str) -> str:
-    """The task whose legs a workflow runs."""
-    return workflow.rpartition(":")[0]
-
-
-def _new_workflow(task: str) -> str:
-    # No id comes again, so that what is left of an earlier one is never taken for it.
-    return f"{task}:{secrets.token_hex(8)}"

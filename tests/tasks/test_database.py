@@ -4,12 +4,16 @@ import logging
 import os
 import re
 import stat
+import threading
 from pathlib import Path
 
+import anyio
 import pytest
 
 from mrtr_tools.errors import Busy
-from tests.tasks.places import SEALER, Cluster, Place
+from mrtr_tools.tasks import dbos
+from mrtr_tools.tasks.places import CONNECTIONS
+from tests.tasks.places import SEALER, Cluster, Place, sqlite
 from tests.tasks.worker import new_task
 
 pytestmark = pytest.mark.anyio
@@ -33,10 +37,18 @@ def test_what_is_no_place_is_refused_at_once_and_its_password_is_not_shown(place
 
 
 @pytest.mark.parametrize("scheme", ["postgresql", "postgres"])
-def test_an_engine_is_told_apart_without_its_password(scheme: str):
-    shown = repr(Place(f"{scheme}://root:secret@host/tasks").engine())
-
-    assert shown == "DbosEngine('postgresql+psycopg://root:***@host/tasks')"
+@pytest.mark.parametrize(
+    ("rest", "shown"),
+    [
+        ("root:secret@host/tasks", "root:***@host/tasks"),
+        ("root:se:cr@et@host:1/tasks", "root:***@host:1/tasks"),
+        ("root@host/tasks", "root@host/tasks"),
+        ("host/tasks?password=secret", "host/tasks"),
+        ("/tasks?host=/run/postgresql", "/tasks"),
+    ],
+)
+def test_an_engine_is_told_apart_without_its_password(scheme: str, rest: str, shown: str):
+    assert repr(Place(f"{scheme}://{rest}").engine()) == f"DbosEngine('postgresql://{shown}')"
 
 
 async def test_nothing_is_opened_before_it_is_needed(tmp_path: Path):
@@ -102,6 +114,28 @@ async def test_a_database_that_cannot_be_reached_makes_everything_busy_and_is_to
     assert len(told) == 1
     assert f"root:***@127.0.0.1:{free_port}/tasks cannot be reached: connection failed" in told[0]
     assert "secret" not in caplog.text
+
+
+async def test_who_finds_no_free_thread_in_time_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A database that neither answers nor goes away holds up a few requests, and not all that come after."""
+    engine, go_on, taken = sqlite(tmp_path).engine(), threading.Event(), threading.Barrier(CONNECTIONS + 1)
+
+    def wait(task: str, owner: str) -> None:
+        taken.wait(10)
+        go_on.wait(10)
+
+    async def come_late() -> None:
+        with pytest.raises(Busy, match="cannot be done at the moment"):
+            await engine.key_ids()
+
+    monkeypatch.setattr(engine._opened().store, "get", wait)
+    async with anyio.create_task_group() as requests:
+        for _ in range(CONNECTIONS):
+            requests.start_soon(engine.get, "task", "owner")
+        await anyio.to_thread.run_sync(taken.wait)
+        monkeypatch.setattr(dbos, "PATIENCE", 0)  # any time is too long
+        requests.start_soon(come_late)
+        go_on.set()
 
 
 async def test_two_servers_share_a_database_by_schemas_of_their_own(cluster: Cluster):

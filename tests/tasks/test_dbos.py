@@ -12,12 +12,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import anyio
 import dbos
 import pytest
 import sqlalchemy as sa
 
 from mrtr_tools.errors import Busy
-from mrtr_tools.tasks import keeping
+from mrtr_tools.tasks import Row, dbos as dbos_module, keeping, legs as legs_module
 from mrtr_tools.tasks.dbos import DbosEngine
 from tests.tasks.places import Place, sqlite
 from tests.tasks.test_running import change, ending, is_at, running, until_cancelled, within
@@ -48,8 +49,8 @@ async def engine(place: Place) -> AsyncIterator[DbosEngine]:
 @contextmanager
 def written(engine: DbosEngine):
     """The database, as whoever can write there has it."""
-    made = engine._database.engine()
-    prefix = "" if engine._database.schema is None else f"{engine._database.schema}."
+    made = engine._opened().database.engine()
+    prefix = "" if engine._opened().database.schema is None else f"{engine._opened().database.schema}."
     try:
         with made.begin() as connection:
             yield lambda sql, **values: connection.execute(sa.text(sql.replace("$", prefix)), values)
@@ -130,11 +131,11 @@ async def test_what_was_taken_and_not_begun_is_enqueued_again(engine: DbosEngine
         await engine.create(new_task("first"), at_most=2)
         await until(lambda: is_at(engine, "first", "completed"))
         await until(lambda: holds(lambda: count(engine, "workflow_status") == 0))
-        engine._queue.take_no_more()
+        engine._opened().queue.take_no_more()
         await engine.create(new_task("task"), at_most=2)
         with written(engine) as execute:
             execute("UPDATE $workflow_status SET status = 'PENDING', executor_id = (SELECT id FROM $mrtr_processes)")
-        engine._queue._waiting._worker_concurrency = 1
+        engine._opened().queue._waiting._worker_concurrency = 1
         await until(lambda: is_at(engine, "task", "completed"))
 
     assert ran == ["first", "task"]
@@ -208,7 +209,7 @@ async def test_a_leg_that_was_given_to_another_process_stores_nothing(engine: Db
     await engine.create(new_task("task"), at_most=1)
     with written(engine) as execute:
         workflow = execute("SELECT workflow FROM $mrtr_tasks").scalar_one()
-    store = engine._store
+    store = engine._opened().store
     after = replace(new_task("task"), version=2, status="input_required")
 
     assert store.begin(workflow, "task", "owner", "late", is_counted=True) == 1
@@ -246,7 +247,7 @@ async def test_a_process_that_takes_its_own_leg_again_does_not_run_it_twice(engi
     async with running(engine, leg):
         await engine.create(new_task("task"), at_most=1)
         await within(begun)
-        queue = engine._queue
+        queue = engine._opened().queue
         (process,) = queue.running()
         assert await asyncio.to_thread(queue.take_over, process) == 1
         await until(lambda: holds(lambda: queue.running() == {process}))
@@ -301,7 +302,7 @@ async def test_a_process_that_says_it_stops_leaves_legs_to_others_at_once_and_ta
         await engine.create(new_task("task"), at_most=2)
         await until(lambda: holds(lambda: asked == 1 and is_left()))
         await engine.create(new_task("next"), at_most=2)
-        assert engine._queue._waiting._worker_concurrency == 0
+        assert engine._opened().queue._waiting._worker_concurrency == 0
     async with running(engine, ending(engine, ran := [])):
         await until(lambda: is_at(engine, "next", "completed"))
 
@@ -321,6 +322,55 @@ async def test_an_authors_function_is_not_in_a_workflow_of_dbos(engine: DbosEngi
         await until(lambda: is_at(engine, "task", "completed"))
 
     assert seen == [None]
+
+
+async def test_what_was_stored_though_nobody_heard_of_it_is_known_to_be(
+    engine: DbosEngine, monkeypatch: pytest.MonkeyPatch
+):
+    """As when the database goes away between a commit and what it says of it."""
+    stored, answers = engine._opened().store.update, list[bool]()
+
+    def update(row: Row, *, runner: str | None = None) -> bool:
+        answers.append(stored(row, runner=runner))
+        if len(answers) == 1:
+            raise Busy("unavailable")
+        return answers[-1]
+
+    monkeypatch.setattr(engine._opened().store, "update", update)
+    monkeypatch.setattr(dbos_module, "AGAIN", 0.01)
+    said: list[bool] = []
+
+    async def leg(task: str, owner: str) -> bool:
+        await engine.tell(task, owner, b"half", 1.0)
+        said.append(await engine.update(replace(new_task(task), version=2, status="completed", data=b"done")))
+        return False
+
+    async with running(engine, leg):
+        await engine.create(new_task("task"), at_most=1)
+        await until(lambda: holds(lambda: len(said) == 1))
+
+    assert (answers, said) == ([True, False], [True])
+
+
+async def test_a_leg_that_does_not_end_is_left_after_a_while(
+    engine: DbosEngine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    monkeypatch.setattr(legs_module, "STOPPING", 0.1)
+    begun, may_end = asyncio.Event(), asyncio.Event()
+
+    async def leg(task: str, owner: str) -> bool:
+        begun.set()
+        with anyio.CancelScope(shield=True):
+            await may_end.wait()
+        return False
+
+    async with running(engine, leg):
+        await engine.create(new_task("task"), at_most=1)
+        await within(begun)
+    may_end.set()
+
+    assert "tasks: 1 legs did not end within 0.1 seconds of being told to" in caplog.text
+    assert await is_at(engine, "task", "working")
 
 
 async def test_so_many_legs_run_at_a_time_and_no_more(place: Place):

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from mrtr_tools.errors import Busy
+from mrtr_tools.tasks import Engine
 from tests.tasks.places import Cluster, Place
 from tests.tasks.test_kill import asked, finished
-from tests.tasks.test_running import running, within
+from tests.tasks.test_running import ending, is_at, running, within
 from tests.tasks.worker import STEPS, Death, new_task, until, worker
 
 pytestmark = pytest.mark.anyio
@@ -77,6 +78,37 @@ async def test_a_step_that_ends_while_postgresql_is_away_is_not_run_again(cluste
     await engine.close()
 
     assert ran == 1
+
+
+async def test_an_engine_begins_as_soon_as_it_can_and_ends_though_it_cannot(
+    cluster: Cluster, caplog: pytest.LogCaptureFixture
+):
+    engine, ran = cluster.place().engine(lapse=1), list[str]()
+    await asyncio.to_thread(cluster.stop)
+    try:
+        async with running(engine, ending(engine, ran)):
+            await until(lambda: is_true("cannot be reached" in caplog.text))
+            await asyncio.to_thread(cluster.start)
+            await until(lambda: is_created(engine, "task"))
+            await until(lambda: is_at(engine, "task", "completed"))
+            await asyncio.to_thread(cluster.stop)
+    finally:
+        await asyncio.to_thread(cluster.start)
+    await engine.close()
+
+    assert ran == ["task"]
+    assert "what runs here is taken over later" in caplog.text
+
+
+async def is_true(condition: bool) -> bool:
+    return condition
+
+
+async def is_created(engine: Engine, task: str) -> bool:
+    try:
+        return await engine.create(new_task(task), at_most=1)
+    except Busy:
+        return False
 
 
 async def test_of_three_processes_one_is_killed_and_all_tasks_finish(place: Place, tmp_path: Path):

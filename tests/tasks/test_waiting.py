@@ -24,7 +24,7 @@ MANY = 10_000
 
 def fill(engine: DbosEngine) -> None:
     """Have so many tasks wait, of a hundred owners."""
-    store, tasks = engine._store, engine._database.tables.tasks
+    store, tasks = engine._opened().store, engine._opened().database.tables.tasks
     waiting = [
         asdict(replace(new_task(f"waiting-{number}", f"owner-{number % 100}"), status="input_required"))
         for number in range(MANY)
@@ -61,7 +61,7 @@ async def test_a_request_finds_its_task_by_an_index(place: Place):
     engine = place.engine()
     await engine.create(new_task("task"), at_most=1)
     await asyncio.to_thread(fill, engine)
-    store, connections = engine._store, engine._database._engine
+    store, connections = engine._opened().store, engine._opened().database._engine
     asked: list[tuple[str, Any]] = []
 
     def keep(_connection: Any, _cursor: Any, statement: str, parameters: Any, *_: Any) -> None:
@@ -79,10 +79,10 @@ async def test_a_request_finds_its_task_by_an_index(place: Place):
     event.remove(connections, "before_cursor_execute", keep)
 
     assert len(asked) == 7
-    explain = "EXPLAIN QUERY PLAN" if engine._database.is_sqlite else "EXPLAIN"
+    explain = "EXPLAIN QUERY PLAN" if engine._opened().database.is_sqlite else "EXPLAIN"
     with connections.begin() as connection:
-        if not engine._database.is_sqlite:
-            connection.execute(sa.text(f"ANALYZE {engine._database.tables.tasks}"))
+        if not engine._opened().database.is_sqlite:
+            connection.execute(sa.text(f"ANALYZE {engine._opened().database.tables.tasks}"))
         for statement, parameters in asked:
             plan = " ".join(str(row) for row in connection.exec_driver_sql(f"{explain} {statement}", parameters))
             assert "mrtr_tasks USING" in plan or "Index" in plan or "Bitmap" in plan, (statement, plan)
