@@ -185,8 +185,8 @@ def _run(serve: Callable[[], None], ready: str) -> None:
         raise Stop(f"{error} (on the command line: --anonymous-ok, --claims, --tasks)") from None
     except InvalidKey as error:
         raise Stop(f"{error} (on the command line: --keys-file, --task-keys-file)") from None
-    except ImportError as error:
-        raise Stop(str(error), FAILED) from None
+    except (ImportError, OSError, ValueError) as error:  # of what has to be there, or of an option
+        raise Stop(str(error)) from error
     except SystemExit as exit_:  # uvicorn has logged why
         if exit_.code:
             raise Stop("Could not serve there; the reason is above", FAILED) from None
