@@ -218,8 +218,9 @@ def _at_least_in_memory(kept: Kept) -> Kept:
 
 
 def _place(tasks: str | None) -> str | None:
-    if tasks is not None and "://" not in tasks and not Path(tasks).absolute().parent.is_dir():
-        raise Stop(f"--tasks {tasks}: there is no such folder")
+    path = None if tasks is None or "://" in tasks else Path(tasks).absolute()
+    if path is not None and (path.is_dir() or not path.parent.is_dir()):
+        raise Stop(f"--tasks {tasks}: give a file, in a folder that is there")
     return tasks
 
 
