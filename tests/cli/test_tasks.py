@@ -275,6 +275,25 @@ def test_a_task_is_cancelled_from_elsewhere_and_stays_so(command, works, barn):
     assert "The task was cancelled" in seen.stderr
 
 
+@pytest.mark.parametrize("task", ["-xyqwNN6mF3uNzXp1MIh2Oup", "--xy", "-"])
+def test_an_id_may_begin_with_a_dash(command, scripted, task):
+    scripted.tasks = {"tasks/get": [{**DONE, "taskId": task}], "tasks/cancel": [{"resultType": "complete"}]}
+
+    seen = command("task", "get", scripted.url, task, "--json")
+    cancelled = command("task", "cancel", "--json", scripted.url, task)
+
+    assert (seen.returncode, events(seen.stdout)[0]["taskId"]) == (0, task)
+    assert cancelled.returncode == 0
+    named = [message["params"]["taskId"] for message in scripted.messages if message["method"].startswith("tasks/")]
+    assert named == [task] * 3
+
+
+def test_an_option_that_is_not_there_is_told(command, works):
+    done = command("task", "get", works, "t", "--jason")
+
+    assert (done.returncode, "--jason" in done.stderr) == (2, True)
+
+
 def test_a_task_that_is_not_there_and_a_server_without_any_are_told(command, works, desk):
     unknown, without = command("task", "get", works, "nope"), command("task", "get", desk.url, "nope")
 
