@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.conftest import COMMAND, ROOT, TIMEOUT, environment
+from tests.cli.conftest import COMMAND, ROOT, TIMEOUT, WORKS, environment
 
 BARN = ["build", "name=Barn", "--answer", "size=4"]
 CONTROL_C = "\x03"
@@ -117,9 +117,10 @@ def test_control_c_at_a_question_cancels_the_task(typist, command, works):
     assert status(command, works, task) == "cancelled"
 
 
-def test_an_interrupted_program_cancels_its_task_and_says_so_as_an_event(works, tmp_path):
+@pytest.mark.parametrize("is_served", [True, False], ids=["an address", "a file"])
+def test_an_interrupted_program_cancels_its_task_and_says_so_as_an_event(works, tmp_path, is_served):
     with subprocess.Popen(
-        [*COMMAND, "call", works, "report", f"waits_for={tmp_path / 'never'}", "--json"],
+        [*COMMAND, "call", works if is_served else WORKS, "report", f"waits_for={tmp_path / 'never'}", "--json"],
         cwd=ROOT, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, encoding="utf-8",
     ) as process:  # fmt: skip
         assert process.stdout
