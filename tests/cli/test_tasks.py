@@ -3,6 +3,8 @@
 import json
 import signal
 import subprocess
+import time
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -19,8 +21,12 @@ def events(text: str) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def barn(command, works) -> str:
-    """The id of a task that asks two questions."""
-    return command("call", works, *BARN, "--detach").stdout.strip()
+    """The id of a task that asks two questions by now."""
+    task = command("call", works, *BARN, "--detach").stdout.strip()
+    deadline = time.monotonic() + TIMEOUT
+    while status(command, works, task) != "input_required":
+        assert time.monotonic() < deadline
+    return task
 
 
 def status(command, works: str, task: str) -> str:
@@ -40,7 +46,8 @@ def test_a_task_is_followed_to_its_end_and_asks_on_the_way(command, works):
         f"Round 2: The works ({works}) asks 2 questions",
     ]
     states = [line.split(" ", 2)[2] for line in lines if line.startswith("Task ")]
-    assert (states[0], states[-2:]) == ("is at work", ["asks something", "is done"])
+    assert (states[0], states[-1]) == ("is at work", "is done")
+    assert "asks something" in states
 
 
 def test_json_tells_of_a_task_and_of_each_change(command, works):
@@ -50,7 +57,9 @@ def test_json_tells_of_a_task_and_of_each_change(command, works):
     tasks = [event for event in told if event["event"] == "task"]
     assert done.returncode == 0
     assert {task["taskId"] for task in tasks} == {tasks[0]["taskId"]}
-    assert [task["status"] for task in tasks] == ["working", "input_required", "completed"]
+    statuses = [task["status"] for task in tasks]
+    assert (statuses[:2], statuses[-1]) == (["working", "input_required"], "completed")
+    assert all(before != after for before, after in pairwise(statuses))  # there is no message that could change
     assert tasks[0].keys() == {"event", "taskId", "status", "createdAt", "lastUpdatedAt", "ttlMs", "pollIntervalMs"}
     assert [event["round"] for event in told if event["event"] == "input_required"] == [1, 2]
     assert told[-1] == {
