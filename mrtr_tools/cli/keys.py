@@ -56,10 +56,14 @@ def rewrap(
     name = audience or (load_toolbox(target).name if target else None)
     if name is None:
         raise Stop("Whose tasks are they? Name the file with the toolbox, or give --audience")
+    if "://" not in tasks and not Path(tasks).is_file():
+        raise Stop(f"--tasks {tasks}: there is no such file")
     try:
         done, key_id = anyio.run(_rewrapped, tasks, _ring(tasks, task_keys_file), name)
     except Busy:
         raise Stop("The tasks cannot be reached; what was done is done, so run it again", FAILED) from None
+    except (ImportError, OSError, ValueError) as error:
+        raise Stop(str(error)) from None
     print(f"{done.done} {'task is' if done.done == 1 else 'tasks are'} sealed with key {key_id} now.")
     if done.left:
         counted = ", ".join(f"{count} with {other}" for other, count in sorted(done.left.items()))

@@ -185,8 +185,8 @@ def _run(serve: Callable[[], None], ready: str) -> None:
         raise Stop(f"{error} (on the command line: --anonymous-ok, --claims, --tasks)") from None
     except InvalidKey as error:
         raise Stop(f"{error} (on the command line: --keys-file, --task-keys-file)") from None
-    except ImportError as error:
-        raise Stop(str(error), FAILED) from None
+    except (ImportError, OSError, ValueError) as error:  # of what has to be there, or of an option
+        raise Stop(str(error)) from error
     except SystemExit as exit_:  # uvicorn has logged why
         if exit_.code:
             raise Stop("Could not serve there; the reason is above", FAILED) from None
@@ -218,8 +218,9 @@ def _at_least_in_memory(kept: Kept) -> Kept:
 
 
 def _place(tasks: str | None) -> str | None:
-    if tasks is not None and "://" not in tasks and not Path(tasks).absolute().parent.is_dir():
-        raise Stop(f"--tasks {tasks}: there is no such folder")
+    path = None if tasks is None or "://" in tasks else Path(tasks).absolute()
+    if path is not None and (path.is_dir() or not path.parent.is_dir()):
+        raise Stop(f"--tasks {tasks}: give a file, in a folder that is there")
     return tasks
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -21,6 +21,7 @@ task = typer.Typer(
     help="See how a task is, answer what it asks, or cancel it.", no_args_is_help=True, rich_markup_mode=None
 )
 
+AS_IT_IS: Final = {"ignore_unknown_options": True}  # an id may begin with a dash
 Where = Annotated[
     str, typer.Argument(metavar="TARGET", help="Where it is: http://HOST:PORT/mcp, or a FILE[:NAME] with --tasks.")
 ]
@@ -34,7 +35,7 @@ Kept = Annotated[
 ]
 
 
-@task.command()
+@task.command(context_settings=AS_IT_IS)
 def get(
     target: Where,
     name: Name,
@@ -57,7 +58,7 @@ def get(
             end(result, show)
 
 
-@task.command()
+@task.command(context_settings=AS_IT_IS)
 def answer(target: Where, name: Name, *, answer: Answers = None, as_json: AsJson = False, tasks: Kept = None) -> None:
     """Answer what a task asks, in the terminal or by --answer; where nobody can be asked, some answers are enough.
 
@@ -68,7 +69,7 @@ def answer(target: Where, name: Name, *, answer: Answers = None, as_json: AsJson
         played(handling.answer, handling.target)
 
 
-@task.command()
+@task.command(context_settings=AS_IT_IS)
 def cancel(target: Where, name: Name, *, as_json: AsJson = False, tasks: Kept = None) -> None:
     """Cancel a task, unless it has ended already; see how it is then."""
     with told(target, as_json=as_json) as show:

@@ -40,6 +40,14 @@ def kept(monkeypatch) -> Kept:
 
 
 @pytest.fixture
+def place(tmp_path) -> str:
+    """A file of tasks, as far as the command looks at it."""
+    path = tmp_path / "tasks"
+    path.touch()
+    return str(path)
+
+
+@pytest.fixture
 def ring(tmp_path) -> str:
     path = tmp_path / "ring"
     path.write_text(f"{NEW}\n{OLD}\n")
@@ -51,8 +59,8 @@ def wrapped_by(engine: MemoryEngine) -> dict[str, int]:
     return dict(anyio.run(engine.key_ids))
 
 
-def test_all_tasks_get_the_current_key_and_are_counted(command, kept, ring):
-    rewrap = ["keys", "rewrap", "--tasks", "tasks.sqlite3", "--task-keys-file", ring]
+def test_all_tasks_get_the_current_key_and_are_counted(command, kept, ring, place):
+    rewrap = ["keys", "rewrap", "--tasks", place, "--task-keys-file", ring]
     new = TaskSealer.of(keys_from_file(ring), "works").ring.key_id
 
     first, again = command(*rewrap, WORKS), command(*rewrap, "--audience", "works")
@@ -63,39 +71,41 @@ def test_all_tasks_get_the_current_key_and_are_counted(command, kept, ring):
     assert kept.closed
 
 
-def test_tasks_that_no_key_of_the_file_opens_are_told(command, kept, ring):
-    done = command("keys", "rewrap", "--tasks", "tasks.sqlite3", "--task-keys-file", ring, "--audience", "other")
+def test_tasks_that_no_key_of_the_file_opens_are_told(command, kept, ring, place):
+    done = command("keys", "rewrap", "--tasks", place, "--task-keys-file", ring, "--audience", "other")
 
     assert done.returncode == 1
     assert f"Sealed with other keys: 3 with {next(iter(wrapped_by(kept)))}" in done.stderr
 
 
-def test_the_keys_beside_a_file_of_tasks_are_taken_unless_others_are_given(command, kept, tmp_path):
+def test_the_keys_beside_a_file_of_tasks_are_taken_unless_others_are_given(command, kept, place, tmp_path):
     (tmp_path / "tasks.keys").write_text(f"{NEW}\n{OLD}\n")
     (tmp_path / "tasks.keys").chmod(0o600)
 
-    done = command("keys", "rewrap", "--tasks", str(tmp_path / "tasks"), "--audience", "works")
+    done = command("keys", "rewrap", "--tasks", place, "--audience", "works")
 
     assert (done.returncode, done.stdout[:7]) == (0, "3 tasks")
 
 
-def test_what_is_missing_is_said(command, kept, ring, tmp_path, monkeypatch):
+def test_what_is_missing_is_said(command, kept, ring, place, monkeypatch):
     monkeypatch.delenv("MRTR_TOOLS_TASK_KEYS", raising=False)
-    rewrap = ["keys", "rewrap", "--tasks", str(tmp_path / "tasks")]
+    rewrap = ["keys", "rewrap", "--tasks", place]
 
     assert "--audience" in command(*rewrap, "--task-keys-file", ring).stderr
     done = command(*rewrap, "--audience", "works")
     assert (done.returncode, "--task-keys-file" in done.stderr) == (2, True)
-    assert not Path(f"{tmp_path / 'tasks'}.keys").exists()
+    assert not Path(f"{place}.keys").exists()
+    none = command("keys", "rewrap", "--tasks", f"{place}-none", "--audience", "works")
+    assert (none.returncode, "there is no such file" in none.stderr) == (2, True)
 
 
-def test_a_store_that_cannot_be_reached_is_told(command, kept, ring, monkeypatch):
+def test_a_store_that_cannot_be_reached_is_told(command, kept, ring, place, monkeypatch):
     async def away() -> dict[str, int]:
         raise Busy("unavailable")
 
     monkeypatch.setattr(kept, "key_ids", away)
 
-    done = command("keys", "rewrap", "--tasks", "tasks.sqlite3", "--task-keys-file", ring, "--audience", "works")
+    done = command("keys", "rewrap", "--tasks", place, "--task-keys-file", ring, "--audience", "works")
 
     assert done.returncode == 1
     assert "what was done is done, so run it again" in done.stderr
