@@ -19,7 +19,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from mrtr_tools.errors import RequestError
+from mrtr_tools.errors import DefinitionError, RequestError
 from mrtr_tools.keys import InvalidKey
 from mrtr_tools.server.envelope import (
     INTERNAL_ERROR,
@@ -159,7 +159,7 @@ class HttpEndpoint:
                     begun = True
                     await send({"type": "lifespan.startup.complete"})
                     await receive()
-        except InvalidKey as error:
+        except (DefinitionError, InvalidKey) as error:
             if begun:
                 raise
             await send({"type": "lifespan.startup.failed", "message": str(error)})

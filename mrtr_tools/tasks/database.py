@@ -35,7 +35,7 @@ class Database:
 
     Args:
         place: a file, made when it is not there, readable by its owner alone; or ``postgresql://...``.
-        schema: of PostgreSQL, made when it is not there; one for each server.
+        schema: of PostgreSQL, made when it is not there; one for each server. A file is of the first that uses it.
 
     Raises:
         ValueError: it is neither.
@@ -48,6 +48,7 @@ class Database:
         else:
             self._path, self._url = _file(place)
         self.is_sqlite = self._path is not None
+        self._server = schema
         self.schema = None if self.is_sqlite else schema
         self.tables = Tables(self.schema)
         self._mutex = threading.Lock()
@@ -78,7 +79,7 @@ class Database:
         Raises:
             Busy: the database cannot be reached.
             OSError: the file cannot be made.
-            ValueError: it is something else.
+            ValueError: it is something else, or of another server.
         """
         with self.reached(), self._prepared(prepare).begin() as connection:
             yield connection
@@ -134,6 +135,17 @@ class Database:
             else:  # of two that look, both would find nothing
                 connection.execute(sa.text("SELECT pg_advisory_xact_lock(hashtext('mrtr_tools'))"))
             self.tables.metadata.create_all(connection)
+            if self.is_sqlite:
+                self._take(connection)
+
+    def _take(self, connection: sa.Connection) -> None:
+        """Make the file this server's, unless it is another's."""
+        servers = self.tables.servers
+        taken = connection.execute(sa.select(servers.c.schema)).scalar()
+        if taken is None:
+            connection.execute(sa.insert(servers).values(schema=self._server))
+        elif taken != self._server:
+            raise ValueError(f"{self._path} holds the tasks of another server, {taken}: give each a file of its own")
 
     def _tell(self, error: exc.SQLAlchemyError) -> None:
         reason = getattr(error, "orig", None) or error
