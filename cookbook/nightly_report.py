@@ -52,4 +52,4 @@ async def orders_of(region: str, night: date) -> int:
 
 
 if __name__ == "__main__":
-    run_stdio(toolbox, tasks="tasks.sqlite3")
+    run_stdio(toolbox, tasks="reports.sqlite3")

@@ -51,4 +51,4 @@ async def in_the_cloud(what: str, key: str) -> str:
 MADE: dict[str, str] = {}
 
 if __name__ == "__main__":
-    run_stdio(toolbox, tasks="tasks.sqlite3")
+    run_stdio(toolbox, tasks="machines.sqlite3")

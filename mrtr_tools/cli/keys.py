@@ -11,7 +11,7 @@ import typer
 from mrtr_tools.cli.exits import FAILED, Stop
 from mrtr_tools.cli.loading import load_toolbox
 from mrtr_tools.cli.rings import given_keys
-from mrtr_tools.errors import Busy
+from mrtr_tools.errors import Busy, DefinitionError
 from mrtr_tools.server.tasking import TASK_VARIABLE, engine_at
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def rewrap(
         done, key_id = anyio.run(_rewrapped, tasks, _ring(tasks, task_keys_file), name)
     except Busy:
         raise Stop("The tasks cannot be reached; what was done is done, so run it again", FAILED) from None
-    except (ImportError, OSError, ValueError) as error:
+    except (DefinitionError, ImportError, OSError, ValueError) as error:
         raise Stop(str(error)) from None
     print(f"{done.done} {'task is' if done.done == 1 else 'tasks are'} sealed with key {key_id} now.")
     if done.left:

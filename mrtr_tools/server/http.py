@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import JsonValue
 
-from mrtr_tools.errors import RequestError
+from mrtr_tools.errors import DefinitionError, RequestError
 from mrtr_tools.keys import InvalidKey
 from mrtr_tools.server.envelope import (
     INTERNAL_ERROR,
@@ -164,7 +164,7 @@ class HttpEndpoint:
                     begun = True
                     await send({"type": "lifespan.startup.complete"})
                     await receive()
-        except InvalidKey as error:
+        except (DefinitionError, InvalidKey) as error:
             if begun:
                 raise
             await send({"type": "lifespan.startup.failed", "message": str(error)})

@@ -263,9 +263,10 @@ def http_app(
         max_age: seconds that a call may take in all; by default a day, or the `ttl` that counts when that is longer.
         claims: where it is kept that a step with ``single_use=True`` ran, for all processes of the server to see: a
             file (SQLite) on one machine, ``redis://...`` for several, or a `ClaimStore`.
-        tasks: where calls are kept that go on as durable tasks: a file (SQLite) on one machine, ``postgresql://...``
-            for several, or an `Engine`. Any process of the server shows, answers and runs any of them, and one that
-            was told to stop or has died leaves them to others. Without it what may be a task goes on without.
+        tasks: where calls are kept that go on as durable tasks: a file (SQLite) on one machine, of this server alone;
+            ``postgresql://...`` for several; or an `Engine`. Any process of the server shows, answers and runs any of
+            them, and one that was told to stop or has died leaves them to others. Without it what may be a task goes on
+            without.
         task_keys: seal the tasks, the current one first; they have to last as long as those. By default
             `MRTR_TOOLS_TASK_KEYS`; for a file, else one beside it, ``<file>.keys``, that is made where there is none.
         task_keys_file: a file of keys in place of `task_keys`.

@@ -57,6 +57,7 @@ class Service:
         """Begin with what goes on beside requests.
 
         Raises:
+            DefinitionError: tasks cannot be kept where they are to be.
             InvalidKey: there are tasks that nobody here can open.
         """
         if self.tasks is not None:

@@ -124,8 +124,9 @@ def engine_at(tasks: Tasks, ring: tuple[Key, ...], audience: str) -> Engine:
     """What keeps tasks there, and runs them where it is told to.
 
     Raises:
+        DefinitionError: it is no place for tasks.
         ImportError: the packages that keep them are not installed.
-        TypeError: it is no place for tasks.
+        TypeError: nor could it be one.
     """
     if not isinstance(tasks, (str, os.PathLike)):
         if not all(callable(getattr(cast("object", tasks), name, None)) for name in ENGINE):
@@ -135,7 +136,10 @@ def engine_at(tasks: Tasks, ring: tuple[Key, ...], audience: str) -> Engine:
         from mrtr_tools.tasks.dbos import DbosEngine
     except ImportError as error:
         raise ImportError("tasks that last need their packages: pip install 'mrtr-tools[tasks]'") from error
-    return DbosEngine(tasks, sealer=Sealer(ring, audience, "task/queue"), schema=_schema(audience))
+    try:
+        return DbosEngine(tasks, sealer=Sealer(ring, audience, "task/queue"), schema=_schema(audience))
+    except ValueError as error:
+        raise DefinitionError(f"{audience}: {error}") from None
 
 
 def _schema(audience: str) -> str:

@@ -71,7 +71,7 @@ class Database:
         Raises:
             Busy: the database cannot be reached.
             OSError: the file cannot be made.
-            ValueError: it is something else.
+            ValueError: it is something else, or of another server.
         """
         with self.reached(), self._prepared(prepare).begin() as connection:
             yield connection
@@ -127,6 +127,17 @@ class Database:
             else:  # of two that look, both would find nothing
                 connection.execute(sa.text("SELECT pg_advisory_xact_lock(hashtext('mrtr_tools'))"))
             self.tables.metadata.create_all(connection)
+            if self.is_sqlite:
+                self._take(connection)
+
+    def _take(self, connection: sa.Connection) -> None:
+        """Make the file this server's, unless it is another's."""
+        servers = self.tables.servers
+        taken = connection.execute(sa.select(servers.c.schema)).scalar()
+        if taken is None:
+            connection.execute(sa.insert(servers).values(schema=self._place.server))
+        elif taken != self._place.server:
+            raise ValueError(f"{self._place} holds the tasks of another server, {taken}: give each a file of its own")
 
     def _tell(self, error: exc.SQLAlchemyError) -> None:
         reason = getattr(error, "orig", None) or error

@@ -59,7 +59,8 @@ class DbosEngine:
         place: a file in a directory that is there, made when it is not there, readable by its owner alone, and not on a
             network drive, where locks do not hold; or ``postgresql://user@host:5432/database``.
         sealer: for the purpose ``task/queue``; seals what stands in the queue.
-        schema: of PostgreSQL, made when it is not there. Each server has one of its own.
+        schema: of PostgreSQL, made when it is not there. Each server has one of its own; a file is for one server, and
+            knows it by this name.
         at_once: how many legs a process runs at a time.
         lapse: seconds without a sign of life after which the legs of a process are run by others.
         clock: seconds since 1970.

@@ -24,11 +24,13 @@ class Place:
         path: of the file; None for PostgreSQL.
         url: of PostgreSQL, which may hold a password; None for a file.
         schema: of PostgreSQL.
+        server: whose it is; a file is of the first that uses it.
     """
 
     path: Path | None
     url: str | None = field(repr=False)
     schema: str | None
+    server: str
 
     def __str__(self) -> str:
         if self.url is None:
@@ -44,7 +46,7 @@ def place_at(given: str | os.PathLike[str], schema: str) -> Place:
 
     Args:
         given: a file, or ``postgresql://user@host:5432/database``.
-        schema: of PostgreSQL.
+        schema: of PostgreSQL; a file knows its server by this name.
 
     Raises:
         ValueError: it is neither.
@@ -52,7 +54,7 @@ def place_at(given: str | os.PathLike[str], schema: str) -> Place:
     if not isinstance(given, str) or "://" not in given:
         if not os.fspath(given):
             raise ValueError("tasks= is empty: give a file, or postgresql://host/database")
-        return Place(Path(given).absolute(), None, None)
+        return Place(Path(given).absolute(), None, None, schema)
     scheme, _, rest = given.partition("://")
     if scheme not in ("postgresql", "postgres"):
         raise ValueError(f"tasks={scheme}://... is no place for tasks: give a file, or postgresql://host/database")
@@ -62,7 +64,7 @@ def place_at(given: str | os.PathLike[str], schema: str) -> Place:
         raise ValueError("tasks=postgresql://... cannot be read: give postgresql://user@host:5432/database")
     if not parts.path.strip("/"):
         raise ValueError("tasks=postgresql://... names no database: give postgresql://user@host:5432/database")
-    return Place(None, url, schema)
+    return Place(None, url, schema, schema)
 
 
 def _parts(url: str) -> SplitResult | None:

@@ -21,7 +21,7 @@ from pydantic import JsonValue
 
 from mrtr_tools.calls import Call, Complete, Created
 from mrtr_tools.carriers import Carrier
-from mrtr_tools.errors import AlreadyDone, Busy, InvalidParams, InvalidState, RequestError
+from mrtr_tools.errors import AlreadyDone, Busy, DefinitionError, InvalidParams, InvalidState, RequestError
 from mrtr_tools.events import Event, Finished, NeedInput, RunStep
 from mrtr_tools.keys import InvalidKey
 from mrtr_tools.rounds import Round
@@ -244,9 +244,10 @@ class TaskService:
     # Running
 
     async def check(self) -> None:
-        """Refuse to serve tasks that nobody here can open.
+        """Refuse to serve where no tasks can be kept, or tasks that nobody here can open.
 
         Raises:
+            DefinitionError: the place cannot be used.
             InvalidKey: the store holds tasks whose key is not in the ring.
         """
         try:
@@ -254,6 +255,8 @@ class TaskService:
         except Busy:
             _log.warning("%s: the store of its tasks cannot be reached yet", self.toolbox.name)
             return
+        except (OSError, ValueError) as error:
+            raise DefinitionError(f"{self.toolbox.name}: {error}") from error
         if unknown:
             raise InvalidKey(
                 f"{self.toolbox.name}: tasks are sealed with the key {min(unknown)}, which is not among the task keys: "

@@ -59,6 +59,9 @@ class Tables:
             sa.Column("beat", sa.BigInteger, nullable=False),
         )
 
+        # A file has no schemas, and is for one server: another could open nothing that it finds there.
+        self.servers = sa.Table("mrtr_servers", self.metadata, sa.Column("schema", sa.Text, primary_key=True))
+
     @property
     def columns(self) -> list[sa.Column[object]]:
         """Those that make up a `Row`."""

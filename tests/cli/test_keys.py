@@ -26,7 +26,10 @@ class Kept(MemoryEngine):
 
 
 @pytest.fixture
-def kept(monkeypatch) -> Kept:
+def kept(monkeypatch, tmp_path) -> Kept:
+    monkeypatch.chdir(tmp_path)
+    for name in ("tasks", "tasks.sqlite3"):
+        Path(name).touch()
     engine, seals = Kept(), TaskSealer.of(read_keys([OLD]), "works")
 
     async def fill() -> None:
@@ -109,3 +112,17 @@ def test_a_store_that_cannot_be_reached_is_told(command, kept, ring, place, monk
 
     assert done.returncode == 1
     assert "what was done is done, so run it again" in done.stderr
+
+
+def test_a_file_that_is_not_there_or_of_another_server_is_told_and_none_is_made(command, ring, tmp_path):
+    missing, taken = tmp_path / "missing", tmp_path / "tasks.sqlite3"
+    taken.touch()
+    rewrap = ["keys", "rewrap", "--task-keys-file", ring]
+    command(*rewrap, "--tasks", str(taken), "--audience", "works")
+
+    done = command(*rewrap, "--tasks", str(missing), "--audience", "works")
+    other = command(*rewrap, "--tasks", str(taken), "--audience", "other")
+
+    assert (done.returncode, done.stderr) == (2, f"Error: --tasks {missing}: there is no such file\n")
+    assert not missing.exists()
+    assert (other.returncode, "holds the tasks of another server" in other.stderr) == (2, True)

@@ -237,6 +237,17 @@ def test_a_server_does_not_begin_over_tasks_that_it_cannot_open():
         assert "not among the task keys" in told[0]["message"]
 
 
+def test_a_server_does_not_begin_where_no_tasks_can_be_kept(tmp_path):
+    notes = tmp_path / "notes.txt"
+    notes.write_text("These are notes, and no database at all." * 30)
+
+    with failing(http_app(lab(), keys=KEYS, tasks=notes, anonymous_ok=True)) as told:
+        assert [message["type"] for message in told] == ["lifespan.startup.failed"]
+        assert "notes.txt is no SQLite file: give tasks a file of their own" in told[0]["message"]
+    with pytest.raises(DefinitionError, match=r"lab: tasks=mysql://... is no place for tasks"):
+        http_app(lab(), keys=KEYS, tasks="mysql://host/tasks", task_keys=KEYS, anonymous_ok=True)
+
+
 def test_keys_of_tasks_are_given_in_one_way():
     with pytest.raises(InvalidKey, match="task_keys= and task_keys_file= are two ways"):
         http_app(lab(), keys=KEYS, tasks=MemoryEngine(), task_keys=KEYS, task_keys_file="x", anonymous_ok=True)

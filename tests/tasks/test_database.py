@@ -148,5 +148,17 @@ async def test_two_servers_share_a_database_by_schemas_of_their_own(cluster: Clu
     await other.close()
 
 
+async def test_a_file_is_for_one_server(tmp_path: Path):
+    path = str(tmp_path / "tasks.sqlite3")
+    one, again, other = Place(path, "one").engine(), Place(path, "one").engine(), Place(path, "other").engine()
+    await one.create(new_task("task"), at_most=1)
+
+    with pytest.raises(ValueError, match=r"tasks.sqlite3 holds the tasks of another server, one: give each a file"):
+        await other.get("task", "owner")
+    assert await again.get("task", "owner") == new_task("task")
+    for engine in (one, again, other):
+        await engine.close()
+
+
 def test_keys_are_never_shown():
     assert "key" not in repr(SEALER)
