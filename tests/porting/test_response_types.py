@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
 from pydantic import BaseModel, Field
@@ -150,6 +150,12 @@ def test_what_no_form_shows_is_refused_with_the_way_out(given, told):
         response_type_of(given)
 
 
+def test_a_type_that_cannot_be_looked_up_is_read_each_time():
+    given = Annotated[str, Field(title="Name"), ["no hash"]]
+
+    assert response_type_of(given).schema == value(type="string", title="Name")
+
+
 def test_the_same_type_is_read_once():
     assert response_type_of(Booking) is response_type_of(Booking)
     assert response_type_of(["a", "b"]) is response_type_of(["a", "b"])
@@ -229,6 +235,7 @@ def test_a_schema_by_hand_may_stand_in_place_of_a_type():
         {"properties": {"a": {"type": ["string", "null"]}}},
         {"properties": {"a": {"type": "array", "items": {"type": "string"}}}},
         {"properties": {"a": {"type": "integer", "enum": [1, 2]}}},
+        {"properties": {"a": {"type": "array"}}},
         {"properties": {"a": {"anyOf": [{"type": "string"}, {"type": "integer"}]}}},
     ],
 )

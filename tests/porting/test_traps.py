@@ -408,6 +408,20 @@ async def test_a_suspended_body_leaves_nothing_behind():
 
 
 @pytest.mark.anyio
+async def test_an_ask_that_is_awaited_when_its_body_has_ended_is_an_error():
+    kept: list[Any] = []
+
+    async def go(ctx: Context) -> str:
+        kept.append(ctx.elicit("Later?", schema=Yes))
+        return "done"
+
+    await started(go)
+
+    with pytest.raises(RuntimeError, match="has ended"):
+        await kept[0]
+
+
+@pytest.mark.anyio
 async def test_a_context_that_was_kept_asks_nothing_when_its_body_has_ended():
     kept: list[Context] = []
 
