@@ -203,8 +203,10 @@ class Asks:
             Suspended: the body waits for an answer.
             RuntimeError: the body has ended.
         """
-        with self.loudly():
+        try:
             pin = _pin(parts)
+        except TypeError as error:
+            raise self.fail(error) from error
         return Asked(self.place(ASK), pin, make, read)
 
     def answer(self, asked: Asked) -> Slot:
@@ -275,8 +277,10 @@ class Asks:
         progress.slots[path] = Slot(asked.pin, None if isinstance(value, Refused) else value, refused)
 
     def _wait_for(self, asked: Asked) -> None:
-        with self.loudly():
+        try:
             question = asked.make()
+        except TypeError as error:
+            raise self.fail(error) from error
         if not self.call.client.supports(question.requires):
             raise MissingCapability(question.requires)
         if question.kind == "url" and not (self.call.principal or self.call.anonymous_ok):
