@@ -482,6 +482,8 @@ def test_what_a_body_knows_is_what_a_step_knows():
         first = (await ctx.elicit(str(told), str)).data
         assert ctx.lifespan is ctx.lifespan_context is ctx.request_context.lifespan_context is None
         assert not ctx.client_supports_extension("x")
+        assert ctx.session is ctx.session is ctx.request_context.session
+        assert ctx.client_id is ctx.request_context.meta is ctx.request_context.request is None
         return f"{first} {ctx.round} {told[0] == told[1]} {told[4]}"
 
     assert player(go, principal="ada").play("go", {}, ask="a").text == "a 1 True ada"
