@@ -122,9 +122,9 @@ def test_what_has_no_fields_asks_for_a_yes(given, becomes):
     of = response_type_of(given)
 
     assert of.is_yes
-    assert of.schema == value(type="boolean")
-    assert of.load(of.read({"value": True})) == becomes
-    for content in ({}, None, {"value": "yes"}):
+    assert of.schema == {"type": "object", "properties": {"confirm": {"type": "boolean"}}, "required": ["confirm"]}
+    assert of.load(of.read({"confirm": True})) == becomes
+    for content in ({}, None, {"confirm": "yes"}):
         with pytest.raises(Misfit, match="yes or no"):
             of.read(content)
 
