@@ -255,6 +255,24 @@ async def test_with_and_finally_are_left_in_each_round_and_can_tell_an_end():
     assert left == [True, False]
 
 
+def test_an_ask_in_a_handler_or_in_finally_comes_after_those_before_it():
+    async def go(ctx: Context) -> str:
+        said = []
+        try:
+            said.append((await ctx.elicit("First?", str)).data)
+            raise OSError
+        except OSError:
+            said.append((await ctx.elicit("What now?", str)).data)
+        finally:
+            said.append((await ctx.elicit("And last?", str)).data)
+        return " ".join(said)
+
+    played = player(go).play("go", {}, ask=in_turn("a", "b", "c"))
+
+    assert played.text == "a b c"
+    assert list(played.messages.values()) == ["First?", "What now?", "And last?"]
+
+
 def test_each_pass_of_a_loop_asks_for_itself():
     passes: list[int] = []
 
