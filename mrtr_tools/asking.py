@@ -11,7 +11,7 @@ import anyio
 from pydantic import JsonValue
 from pydantic_core import to_json
 
-from mrtr_tools.asks import Asked, Asks, abandoned
+from mrtr_tools.asks import Asked, Asks, Suspended
 from mrtr_tools.context import Context, LogLevel
 from mrtr_tools.errors import MissingCapability
 from mrtr_tools.input_requests import Confirm, Elicit, ElicitUrl, ListRoots, Sample
@@ -94,7 +94,7 @@ class Asking:
 
     def _ask(self, parts: Sequence[str], make: Callable[[], Question], read: Read) -> Awaitable[Slot]:
         if self.asks.is_stuck:
-            return abandoned()
+            return _for_ever()
         self.require_own_task()
         return self._answer(self.asks.ask(parts, make, read))
 
@@ -104,6 +104,11 @@ class Asking:
         except MissingCapability as missing:
             error = dialects.cannot_be_asked(asked.make().kind, missing.required)
             raise self.asks.cannot_ask(error, missing) from None
+
+
+async def _for_ever() -> Slot:
+    await anyio.sleep_forever()
+    raise Suspended
 
 
 def _form_answer(of: ResponseType, raw: JsonValue) -> JsonValue | Refused:

@@ -14,12 +14,11 @@ once; the first one that was not ends the run with `Suspended`, and the round wi
 from __future__ import annotations
 
 import hashlib
-import types
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Final, NoReturn, cast
+from typing import Final, cast
 
 from pydantic import JsonValue
 
@@ -36,7 +35,7 @@ from mrtr_tools.questions import Question
 from mrtr_tools.responses import note_misfit
 from mrtr_tools.templates import shown
 
-__all__ = ["ABANDONED", "ASK", "GATHER", "Asked", "Asks", "Suspended", "abandoned", "is_suspension", "recorded"]
+__all__ = ["ASK", "GATHER", "Asked", "Asks", "Suspended", "is_suspension", "recorded", "stuck"]
 
 MAX_OPEN: Final = 32
 MAX_SWALLOWED: Final = 100
@@ -46,19 +45,10 @@ GATHER: Final = "gather"
 _TOLD: Final = "told"
 
 
-ABANDONED: Final = object()
-"""Yielded to the driver by a body that is stuck: it is not to be continued."""
-
 _scope: Final[ContextVar[str]] = ContextVar("mrtr_tools_scope", default="")
-
-
-@types.coroutine
-def abandoned() -> Generator[object, object, NoReturn]:
-    """Never comes back."""
-    while True:
-        yield ABANDONED
-
-
+stuck: Final[ContextVar[bool]] = ContextVar("mrtr_tools_stuck")
+"""Set in the context of a body that swallows one suspension after the other, as ``while True`` around a bare ``except``
+does: where it waits next, it is left there."""
 recorded: Final[ContextVar[dict[str, Slot] | None]] = ContextVar("mrtr_tools_recorded", default=None)
 """Where a test runs a round twice: what was kept of the first run, for the second; else None."""
 
@@ -119,7 +109,7 @@ class Asks:
 
     @property
     def is_stuck(self) -> bool:
-        """Whether the body swallows one suspension after the other, as ``while True`` around a bare ``except`` does."""
+        """Whether the body is `stuck`."""
         return self._swallowed >= MAX_SWALLOWED
 
     @property
@@ -185,6 +175,8 @@ class Asks:
             raise RuntimeError(f"{self.where} has ended, and its ctx with it; nothing can be asked any more")
         if self._is_suspended:
             self._swallowed += 1
+            if self.is_stuck:
+                stuck.set(True)
             raise self._suspended()
 
     # Asking
@@ -203,8 +195,10 @@ class Asks:
             Suspended: the body waits for an answer.
             RuntimeError: the body has ended.
         """
-        with self.loudly():
+        try:
             pin = _pin(parts)
+        except TypeError as error:
+            raise self.fail(error) from error
         return Asked(self.place(ASK), pin, make, read)
 
     def answer(self, asked: Asked) -> Slot:
@@ -253,7 +247,7 @@ class Asks:
         raise self.fail(
             TypeError(
                 f"{self.where}: the question at {asked.path!r} has moved: this time it is "
-                f"{_told(asked.make())}{was}. A body that runs again must ask the same in the same order; what "
+                f"{_told(self._made(asked))}{was}. A body that runs again must ask the same in the same order; what "
                 "differs from run to run (a time, an id, live data) goes through: await ctx.once(...)"
             )
         )
@@ -274,9 +268,14 @@ class Asks:
         refused = value.action if isinstance(value, Refused) else None
         progress.slots[path] = Slot(asked.pin, None if isinstance(value, Refused) else value, refused)
 
+    def _made(self, asked: Asked) -> Question:
+        try:
+            return asked.make()
+        except TypeError as error:
+            raise self.fail(error) from error
+
     def _wait_for(self, asked: Asked) -> None:
-        with self.loudly():
-            question = asked.make()
+        question = self._made(asked)
         if not self.call.client.supports(question.requires):
             raise MissingCapability(question.requires)
         if question.kind == "url" and not (self.call.principal or self.call.anonymous_ok):

@@ -20,6 +20,8 @@ that was not ends the run, and its question goes to the client. So:
   (`Context.is_suspended` tells that from an end). Caught all the same, it still ends the round, and what the body does
   then does not count.
 - An ask takes no time: ``wait_for`` around it never runs out. Several at once go through `Context.gather`.
+- A question is sent as it is written. What a model or a person wrote goes through `mrtr_tools.shown` before it stands
+  in one, or it could hide what is asked.
 - Log messages and progress are counted, and sent by the first run that comes to them only.
 
 It is a way to port, and steps are where a ported tool grows to: in these nothing runs twice. A body may end with

@@ -40,6 +40,7 @@ __all__ = ["VALUE", "ResponseType", "raw_form", "response_type_of"]
 VALUE: Final = "value"
 """The name of the field that stands for an answer of one value."""
 
+_YES: Final = "confirm"
 Schema = dict[str, JsonValue]
 MANY_CACHED: Final = 256  # a class that a function makes anew each time must not stay for ever
 
@@ -156,10 +157,10 @@ def _made(given: object, title: str | None, description: str | None) -> Response
 
 def _yes(given: Callable[[], object]) -> ResponseType:
     """A yes in place of a form without fields: some clients accept what they cannot show."""
-    schema: Schema = {"type": "object", "properties": {VALUE: {"type": "boolean"}}, "required": [VALUE]}
+    schema: Schema = {"type": "object", "properties": {_YES: {"type": "boolean"}}, "required": [_YES]}
 
     def read(content: object) -> JsonValue:
-        answer = cast("dict[str, object]", content).get(VALUE) if isinstance(content, dict) else None
+        answer = cast("dict[str, object]", content).get(_YES) if isinstance(content, dict) else None
         if not isinstance(answer, bool):
             raise Misfit("Please answer with yes or no.")
         return answer

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from functools import lru_cache
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
 from mrtr_tools.marks import name_of
 from mrtr_tools.values import Codec, NotCarriable
@@ -13,7 +13,6 @@ from mrtr_tools.values import Codec, NotCarriable
 __all__ = ["codec_of_result"]
 
 
-@lru_cache(maxsize=256)
 def codec_of_result(function: Callable[..., object]) -> Codec:
     """How what a function returns travels.
 
@@ -23,7 +22,7 @@ def codec_of_result(function: Callable[..., object]) -> Codec:
     plain: Any = inspect.unwrap(getattr(function, "func", function))
     try:
         hints = get_type_hints(plain, include_extras=True)
-    except (NameError, TypeError):
+    except (NameError, TypeError):  # what is no function, and what names something that is not there, says nothing
         hints = {}
     if "return" not in hints:
         raise TypeError(
@@ -31,16 +30,20 @@ def codec_of_result(function: Callable[..., object]) -> Codec:
             "it in a function that is"
         )
     try:
-        return Codec(_awaited(hints["return"]))
+        return _codec(_awaited(hints["return"]))
     except NotCarriable as error:
         raise TypeError(f"once({name_of(function)}): its result cannot be kept: {error}") from error
 
 
+@lru_cache(maxsize=256)
+def _codec(annotation: object) -> Codec:
+    """By annotation, not by function: one that is made anew in each round would stay with all that it closes over."""
+    return Codec(annotation)
+
+
 def _awaited(annotation: object) -> object:
     """What awaiting gives, for a function that returns an awaitable and is annotated so."""
-    origin = getattr(annotation, "__origin__", None)
-    if isinstance(origin, type) and issubclass(origin, Coroutine):
-        return get_args(annotation)[-1]
-    if isinstance(origin, type) and issubclass(origin, Awaitable):
-        return get_args(annotation)[0]
-    return annotation
+    origin = get_origin(annotation)
+    if not isinstance(origin, type) or not issubclass(origin, Awaitable):
+        return annotation
+    return get_args(annotation)[-1]

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from anyio import CancelScope, get_cancelled_exc_class
 
-from mrtr_tools.asks import ABANDONED, Suspended, is_suspension
+from mrtr_tools.asks import Suspended, is_suspension, stuck
 from mrtr_tools.calls import Call, Complete, Created, InputRequired, Reply
 from mrtr_tools.errors import Busy, DefinitionError, InvalidState, RequestError, ToolError
 from mrtr_tools.events import FAILED, Event, Finished, HandBack, NeedInput, RunStep, StartTask
@@ -287,7 +287,7 @@ def _in_context(context: contextvars.Context, awaitable: Awaitable[object]) -> G
             waiting = context.run(step, *sent)
         except StopIteration as done:
             return done.value
-        if waiting is ABANDONED:
+        if context.get(stuck):
             raise Suspended
         try:
             step, sent = steps.send, ((yield waiting),)

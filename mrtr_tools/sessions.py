@@ -165,8 +165,12 @@ class RequestContext:
         session: the client.
         request_id: names the whole call, and so is the same in each of its rounds.
         lifespan_context: what the server's lifespan gave.
+        meta: None: what a request has beside its parameters is the adapter's.
+        request: None, likewise.
     """
 
     session: Session
     request_id: str
     lifespan_context: Any
+    meta: None = None
+    request: None = None

@@ -26,12 +26,13 @@ class Surroundings:
         own: what a step may know about its call.
     """
 
-    __slots__ = ("_asking", "_asks", "_own")
+    __slots__ = ("_asking", "_asks", "_own", "_session")
 
     def __init__(self, asks: Asks, own: context.Context) -> None:
         self._asks = asks
         self._own = own
         self._asking = Asking(asks, own)
+        self._session = Session(self._asking)
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(
@@ -91,7 +92,7 @@ class Surroundings:
     @property
     def session(self) -> Session:
         """The client."""
-        return Session(self._asking)
+        return self._session
 
     @property
     def request_context(self) -> RequestContext:
@@ -112,6 +113,11 @@ class Surroundings:
     def request_id(self) -> str:
         """Names the whole call; the same in each of its rounds."""
         return self._own.call_id
+
+    @property
+    def client_id(self) -> None:
+        """None: clients do not give one. Who calls is `principal`."""
+        return
 
     @property
     def call_id(self) -> str:

@@ -302,17 +302,19 @@ class Player:
 def _text(request: Mapping[str, Any]) -> str:
     params = request.get("params", {})
     said = [params] if "message" in params else params.get("messages", [])
-    texts = [
-        each.get("message") or each["content"].get("text", "")
-        for each in said
-        if "content" in each or "message" in each
-    ]
+    texts = [each.get("message") or _spoken(each["content"]) for each in said if "content" in each or "message" in each]
     return texts[-1] if texts else ""
 
 
 def _nothing(*_: object) -> dict[str, JsonValue]:
     """What a conversation needs of how a result goes over the wire."""
     return {}
+
+
+def _spoken(content: Any) -> str:
+    """The text of a message to a model: of its one block, or of several."""
+    blocks = cast("list[Mapping[str, str]]", content if isinstance(content, list) else [content])
+    return "".join(block.get("text", "") for block in blocks)
 
 
 def _named(key: str, answers: Mapping[str, object]) -> str | None:

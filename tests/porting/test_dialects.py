@@ -10,13 +10,13 @@ from mcp.server import elicitation as sdk
 from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel
 
-from mrtr_tools import Refused, Toolbox
+from mrtr_tools import Refused, Sampled, Toolbox
 from mrtr_tools.calls import Client
 from mrtr_tools.errors import RequestError
 from mrtr_tools.porting import resumable
 from mrtr_tools.server import dialects
 from mrtr_tools.server.wire import result_object
-from mrtr_tools.testing import Player
+from mrtr_tools.testing import Player, in_turn
 from tests.porting.loose import Context
 
 
@@ -158,6 +158,30 @@ def test_a_model_answers_in_the_classes_of_the_sdk():
         return f"{type(plain).__name__} {said}"
 
     assert played(go, ask="hi") == "CreateMessageResult hi CreateMessageResultWithTools hi hi"
+
+
+def test_a_loop_of_a_model_and_its_tools_is_written_out():
+    tool = types.Tool(name="add", input_schema={"type": "object"})
+    use = types.ToolUseContent(id="1", name="add", input={"a": 1})
+
+    async def go(ctx: Context) -> str:
+        messages = [types.SamplingMessage(role="user", content=types.TextContent(type="text", text="Add one"))]
+        while (
+            said := await ctx.session.create_message(messages, max_tokens=10, tools=[tool])
+        ).stop_reason == "toolUse":
+            found: list[Any] = [types.TextContent(type="text", text="2")]
+            results: list[Any] = [
+                types.ToolResultContent(tool_use_id=each.id, content=found) for each in said.content_as_list
+            ]
+            messages += [
+                types.SamplingMessage(role="assistant", content=said.content),
+                types.SamplingMessage(role="user", content=results),
+            ]
+        return said.content.text
+
+    wants = Sampled(use.model_dump(by_alias=True, exclude_none=True), "m", stop_reason="toolUse")
+
+    assert played(go, ask=in_turn(wants, wants, "done")) == "done"
 
 
 def test_what_a_client_may_ignore_does_not_reach_it():

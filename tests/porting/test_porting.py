@@ -2,7 +2,7 @@
 
 import asyncio
 import functools
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -14,11 +14,12 @@ from mcp.server.mcpserver import Context as SdkContext
 from pydantic import BaseModel, Field
 
 from mrtr_tools import Context as StepContext, DefinitionError, Refused, Toolbox, ToolError, confirm, needs_input, then
-from mrtr_tools.calls import Call
+from mrtr_tools.calls import Call, Client, Complete, InputRequired
 from mrtr_tools.errors import InvalidState
 from mrtr_tools.porting import get_context, resumable
+from mrtr_tools.runner import handle_call
 from mrtr_tools.state import StateSigner
-from mrtr_tools.testing import TESTING_KEYS, Conversation, Player, in_turn
+from mrtr_tools.testing import EVERYTHING, TESTING_KEYS, Conversation, Player, in_turn
 from tests.porting.loose import Context
 
 
@@ -153,11 +154,11 @@ def test_what_runs_once_gives_the_same_in_each_round():
     assert played.messages["ask"] == "Pay order 1 of 2026?"
 
 
-def fails() -> str:
-    raise OSError("down")
-
-
 def unannotated():
+    return "x"
+
+
+def misspelled() -> "Ordr":  # type: ignore[name-defined]  # noqa: F821
     return "x"
 
 
@@ -181,6 +182,7 @@ def closed() -> Closed:
     ("function", "told"),
     [
         (unannotated, r"once\(unannotated\): nothing says how what it returns goes into JSON; annotate it"),
+        (misspelled, r"once\(misspelled\): nothing says how"),
         (lambda: 1, r"once\(.*<lambda>\): nothing says how"),
         (wrong, r"once\(wrong\): what it returned does not come back as annotated"),
         (closed, r"once\(closed\): its result cannot be kept: Closed cannot travel as JSON"),
@@ -192,6 +194,23 @@ def test_a_result_that_cannot_be_kept_is_refused_at_its_line(function, told):
 
     with pytest.raises(TypeError, match=told):
         player(go).play("go")
+
+
+def test_what_gives_an_awaitable_is_kept_as_what_it_gives():
+    async def number() -> int:
+        return 1
+
+    def promised() -> Coroutine[Any, Any, int]:
+        return number()
+
+    def awaitable() -> Awaitable[int]:
+        return number()
+
+    async def go(ctx: Context) -> str:
+        first, second = await ctx.once(promised), await ctx.once(awaitable)
+        return f"{first} {second} {(await ctx.elicit('Go on?', str)).data}"
+
+    assert player(go).play("go", {}, ask="yes").text == "1 1 yes"
 
 
 def test_what_raises_is_not_kept():
@@ -280,6 +299,25 @@ def test_a_question_that_is_no_text_is_an_error_that_no_handler_catches():
 
     with pytest.raises(TypeError, match="expected str"):
         player(go).play("go")
+
+
+@pytest.mark.anyio
+async def test_a_page_is_opened_for_nobody_in_particular_only_where_that_was_said():
+    """Security 22."""
+
+    async def go(ctx: Context) -> str:
+        try:
+            return (await ctx.elicit_url("Sign in", "https://example.com/")).action
+        except Exception:  # noqa: BLE001
+            return "went on"
+
+    toolbox, client = player(go).toolbox, Client(EVERYTHING)
+    signer = StateSigner(TESTING_KEYS, "porting")
+    refused = await handle_call(toolbox, Call("go", client=client, anonymous_ok=False), signer)
+    asked = await handle_call(toolbox, Call("go", client=client, anonymous_ok=False, principal="ada"), signer)
+
+    assert refused == Complete("A page cannot be opened for somebody whom this server does not know.", is_error=True)
+    assert isinstance(asked, InputRequired)
 
 
 # Several at once
@@ -444,6 +482,8 @@ def test_what_a_body_knows_is_what_a_step_knows():
         first = (await ctx.elicit(str(told), str)).data
         assert ctx.lifespan is ctx.lifespan_context is ctx.request_context.lifespan_context is None
         assert not ctx.client_supports_extension("x")
+        assert ctx.session is ctx.session is ctx.request_context.session
+        assert ctx.client_id is ctx.request_context.meta is ctx.request_context.request is None
         return f"{first} {ctx.round} {told[0] == told[1]} {told[4]}"
 
     assert player(go, principal="ada").play("go", {}, ask="a").text == "a 1 True ada"

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import pytest
 from pydantic import BaseModel, Field
@@ -122,9 +122,9 @@ def test_what_has_no_fields_asks_for_a_yes(given, becomes):
     of = response_type_of(given)
 
     assert of.is_yes
-    assert of.schema == value(type="boolean")
-    assert of.load(of.read({"value": True})) == becomes
-    for content in ({}, None, {"value": "yes"}):
+    assert of.schema == {"type": "object", "properties": {"confirm": {"type": "boolean"}}, "required": ["confirm"]}
+    assert of.load(of.read({"confirm": True})) == becomes
+    for content in ({}, None, {"confirm": "yes"}):
         with pytest.raises(Misfit, match="yes or no"):
             of.read(content)
 
@@ -148,6 +148,12 @@ class Nested(BaseModel):
 def test_what_no_form_shows_is_refused_with_the_way_out(given, told):
     with pytest.raises(TypeError, match=told):
         response_type_of(given)
+
+
+def test_a_type_that_cannot_be_looked_up_is_read_each_time():
+    given = Annotated[str, Field(title="Name"), ["no hash"]]
+
+    assert response_type_of(given).schema == value(type="string", title="Name")
 
 
 def test_the_same_type_is_read_once():
@@ -229,6 +235,7 @@ def test_a_schema_by_hand_may_stand_in_place_of_a_type():
         {"properties": {"a": {"type": ["string", "null"]}}},
         {"properties": {"a": {"type": "array", "items": {"type": "string"}}}},
         {"properties": {"a": {"type": "integer", "enum": [1, 2]}}},
+        {"properties": {"a": {"type": "array"}}},
         {"properties": {"a": {"anyOf": [{"type": "string"}, {"type": "integer"}]}}},
     ],
 )

@@ -126,14 +126,26 @@ def test_a_decorator_that_tries_again_sees_one_run_a_round():
     assert len(runs) == 2
 
 
-@pytest.mark.filterwarnings("ignore:.*coroutine ignored GeneratorExit.*:pytest.PytestUnraisableExceptionWarning")
+async def plainly(asked: Awaitable[Any]) -> Any:
+    return await asked
+
+
+async def in_a_minute(asked: Awaitable[Any]) -> Any:
+    return await asyncio.wait_for(asked, 60)
+
+
 @pytest.mark.filterwarnings("ignore:Exception ignored in.*:pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.anyio
-async def test_a_body_that_tries_for_ever_does_not_stop_the_server():
+@pytest.mark.parametrize(
+    ("anyio_backend", "waiting"), [("asyncio", plainly), ("asyncio", in_a_minute), ("trio", plainly)]
+)
+async def test_a_body_that_tries_for_ever_does_not_stop_the_server(waiting):
+    """It is left where it waits, for nothing ends it; Python tells of that when it is collected."""
+
     async def go(ctx: Context) -> str:
         while True:
             try:
-                return (await ctx.elicit("Go on?", schema=Yes)).action
+                return (await waiting(ctx.elicit("Go on?", schema=Yes))).action
             except:  # noqa: E722
                 continue
 
@@ -241,6 +253,24 @@ async def test_with_and_finally_are_left_in_each_round_and_can_tell_an_end():
 
     assert played.text == "open accept"
     assert left == [True, False]
+
+
+def test_an_ask_in_a_handler_or_in_finally_comes_after_those_before_it():
+    async def go(ctx: Context) -> str:
+        said = []
+        try:
+            said.append((await ctx.elicit("First?", str)).data)
+            raise OSError
+        except OSError:
+            said.append((await ctx.elicit("What now?", str)).data)
+        finally:
+            said.append((await ctx.elicit("And last?", str)).data)
+        return " ".join(said)
+
+    played = player(go).play("go", {}, ask=in_turn("a", "b", "c"))
+
+    assert played.text == "a b c"
+    assert list(played.messages.values()) == ["First?", "What now?", "And last?"]
 
 
 def test_each_pass_of_a_loop_asks_for_itself():
@@ -405,6 +435,20 @@ async def test_a_suspended_body_leaves_nothing_behind():
     assert asyncio.all_tasks() == before
     await conversation.answer(ask=True)
     assert conversation.text == "accept"
+
+
+@pytest.mark.anyio
+async def test_an_ask_that_is_awaited_when_its_body_has_ended_is_an_error():
+    kept: list[Any] = []
+
+    async def go(ctx: Context) -> str:
+        kept.append(ctx.elicit("Later?", schema=Yes))
+        return "done"
+
+    await started(go)
+
+    with pytest.raises(RuntimeError, match="has ended"):
+        await kept[0]
 
 
 @pytest.mark.anyio
