@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, cast
 
 from pydantic import JsonValue
@@ -11,6 +11,7 @@ from pydantic import JsonValue
 from mrtr_tools.calls import Complete
 from mrtr_tools.errors import ToolError
 from mrtr_tools.once import Claim
+from mrtr_tools.records import record
 from mrtr_tools.steps import Step
 
 __all__ = ["FAILED", "Event", "Finished", "HandBack", "NeedInput", "RunStep", "alone", "tool_error", "unexpected"]
@@ -18,10 +19,7 @@ __all__ = ["FAILED", "Event", "Finished", "HandBack", "NeedInput", "RunStep", "a
 FAILED: Final = "The tool failed unexpectedly."
 
 
-# Not frozen, as all that each round makes: that would take several times as long. None of these is changed.
-
-
-@dataclass(slots=True)
+@record
 class RunStep:
     """Call a function of the author, then report with `Round.returned` or `Round.raised`.
 
@@ -38,7 +36,7 @@ class RunStep:
     claim: Claim | None = field(default=None, repr=False, compare=False)
 
 
-@dataclass(slots=True)
+@record
 class NeedInput:
     """The round is over: these questions must be answered.
 
@@ -51,12 +49,12 @@ class NeedInput:
     keep: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class HandBack:
     """The round is over and nothing is asked: the call goes on when its state comes back."""
 
 
-@dataclass(slots=True)
+@record
 class Finished:
     """The call is over.
 

@@ -130,7 +130,7 @@ async def _nowhere(*_: object) -> Outcome | None:
     raise Busy("unavailable")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Driver:
     """Does what a round says."""
 
