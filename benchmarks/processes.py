@@ -44,7 +44,8 @@ def start(arguments: list[str], log: IO[bytes], handed_down: Sequence[int]) -> P
         return subprocess.Popen(
             [sys.executable, *arguments],
             cwd=ROOT,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            # Bytecode is kept, whatever is said around here: without it a start compiles all modules anew.
+            env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": ""},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log,

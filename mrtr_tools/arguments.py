@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from pydantic import BaseModel, Field, JsonValue, ValidationError, create_model
@@ -14,6 +13,7 @@ from pydantic_core import to_json
 
 from mrtr_tools.digests import digest_of
 from mrtr_tools.errors import DefinitionError, InvalidArguments
+from mrtr_tools.records import record
 from mrtr_tools.signatures import Carried
 from mrtr_tools.templates import shown
 from mrtr_tools.values import NotCarriable
@@ -32,7 +32,7 @@ class PlainJsonSchema(GenerateJsonSchema):
         return False
 
 
-@dataclass(slots=True, repr=False)
+@record(shown=False, eq=False)
 class Given:
     """Arguments that fit.
 

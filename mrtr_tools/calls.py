@@ -16,6 +16,7 @@ from pydantic import JsonValue
 from pydantic_core import to_json
 
 from mrtr_tools.errors import InvalidParams
+from mrtr_tools.records import record
 
 __all__ = ["Call", "Channel", "Client", "Complete", "Created", "InputRequired", "Reply", "arguments_digest"]
 
@@ -27,9 +28,9 @@ DELETE: Final = b"\x7f"  # which json escapes
 MAX_EXACT: Final = 2**53  # beyond this, JavaScript rounds an integer and writes a float without its point
 
 
-@dataclass(slots=True)  # as everywhere that each round makes one: frozen, it takes six times as long to make
+@record
 class Client:
-    """What the client of one request declared about itself. Not to be changed.
+    """What the client of one request declared about itself.
 
     Attributes:
         capabilities: the `ClientCapabilities` object of the request, as sent.
@@ -73,7 +74,7 @@ class Channel(Protocol):
         ...
 
 
-@dataclass(slots=True)  # for the reason of `Client`
+@dataclass(slots=True)  # not frozen, for the reason of `record`
 class Call:
     """One request that can ask: all that a round may know. Not to be changed.
 
@@ -248,9 +249,9 @@ def _canonical(value: JsonValue) -> JsonValue:
     return [_canonical(item) for item in value] if isinstance(value, list) else value
 
 
-@dataclass(slots=True)  # for the reason of `Client`
+@record
 class InputRequired:
-    """The call cannot go on without answers. Not to be changed.
+    """The call cannot go on without answers.
 
     Attributes:
         requests: the questions by wire key, each ``{"method": ..., "params": ...}``.
@@ -261,9 +262,9 @@ class InputRequired:
     state: str | None = field(repr=False)
 
 
-@dataclass(slots=True)  # for the reason of `Client`
+@record
 class Complete:
-    """The call is over. Not to be changed.
+    """The call is over.
 
     Attributes:
         value: what the last step returned, or the text of a tool error.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, cast
 from urllib.parse import unquote
 
@@ -16,6 +16,7 @@ from mrtr_tools.calls import Complete
 from mrtr_tools.errors import DefinitionError
 from mrtr_tools.findings import place_of, reason_of
 from mrtr_tools.lifetimes import is_lifetime
+from mrtr_tools.records import record
 from mrtr_tools.results import Output
 from mrtr_tools.steps import Step
 
@@ -32,7 +33,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@record(eq=False, kw_only=True)
 class Carrier:
     """A request that can ask before it is answered.
 
@@ -87,7 +88,7 @@ class Carrier:
         return Complete(value)
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@record(eq=False, kw_only=True)
 class Tool(Carrier):
     """A tool.
 
@@ -121,12 +122,12 @@ class Tool(Carrier):
             raise ValueError(text) from None  # the cause shows the value, which belongs in no log
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@record(eq=False, kw_only=True)
 class Prompt(Carrier):
     """A prompt; its arguments are texts on the wire."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@record(eq=False, kw_only=True)
 class Resource(Carrier):
     """A resource, or all resources that a URI template stands for.
 

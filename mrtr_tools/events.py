@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, cast
 
 from pydantic import JsonValue
@@ -12,6 +12,7 @@ from pydantic_core import to_jsonable_python
 from mrtr_tools.calls import Complete
 from mrtr_tools.errors import RequestError, ToolError
 from mrtr_tools.once import Claim
+from mrtr_tools.records import record
 from mrtr_tools.steps import Step
 
 __all__ = [
@@ -31,10 +32,7 @@ __all__ = [
 FAILED: Final = "The tool failed unexpectedly."
 
 
-# Not frozen, as all that each round makes: that would take several times as long. None of these is changed.
-
-
-@dataclass(slots=True)
+@record
 class RunStep:
     """Call a function of the author, then report with `Round.returned` or `Round.raised`.
 
@@ -51,7 +49,7 @@ class RunStep:
     claim: Claim | None = field(default=None, repr=False, compare=False)
 
 
-@dataclass(slots=True)
+@record
 class NeedInput:
     """The round is over: these questions must be answered.
 
@@ -64,17 +62,17 @@ class NeedInput:
     keep: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class HandBack:
     """The round is over and nothing is asked: the call goes on when its state comes back."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StartTask:
     """The round is over and nothing is asked: the call goes on as a durable task, see `Round.step`."""
 
 
-@dataclass(slots=True)
+@record
 class Finished:
     """The call is over.
 

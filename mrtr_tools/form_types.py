@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Any, Literal, NotRequired, Required, cast, get_args, get_origin, get_type_hints
 
 from annotated_types import Ge, Gt, Le, Lt, MaxLen, MinLen
-from pydantic import BaseModel, RootModel
+from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from mrtr_tools.choices import FormError
@@ -22,10 +22,10 @@ __all__ = ["default_fields", "fields_of", "has_own_rules", "is_told", "preset"]
 def fields_of(kind: object) -> Mapping[str, FieldInfo] | None:
     """The fields of a model, dataclass or TypedDict; None for a type that has none."""
     found = class_of(kind)
-    if found is None or issubclass(found, RootModel):
+    if found is None:
         return None
     if issubclass(found, BaseModel):
-        return found.model_fields
+        return None if found.__pydantic_root_model__ else found.model_fields
     if not dataclasses.is_dataclass(found) and not is_typed_dict(found):
         return None
     try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from functools import partial
 from typing import Any, Final, cast
@@ -23,6 +23,7 @@ from mrtr_tools.choices import FormError, choices_shown, listed, wire_text
 from mrtr_tools.form_types import default_fields, fields_of, has_own_rules, is_told, preset
 from mrtr_tools.guards import Guard
 from mrtr_tools.properties import NO_CHOICES, Property, property_of, read_type
+from mrtr_tools.records import record
 from mrtr_tools.values import NotCarriable, adapter_for
 
 __all__ = ["Form", "FormError", "Misfit", "form_for", "schema_of"]
@@ -30,7 +31,7 @@ __all__ = ["Form", "FormError", "Misfit", "form_for", "schema_of"]
 Schema = dict[str, JsonValue]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Form:
     """The form of one parameter; made by `form_for`.
 

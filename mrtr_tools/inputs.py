@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final, cast
 
 from pydantic import JsonValue
@@ -18,6 +18,7 @@ from mrtr_tools.marks import Refused
 from mrtr_tools.progress import Slot
 from mrtr_tools.properties import NO_SECRETS
 from mrtr_tools.questions import Draft, Kind, Question, kind_of, kinds_of, read_response, read_roots
+from mrtr_tools.records import record
 from mrtr_tools.sampling import read_sampled
 from mrtr_tools.signatures import Carried
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Condition", "Group", "Input", "all_inputs", "asked_schema", "pin_of"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Condition:
     """An ``only_if=``: a pure function over parameters by name."""
 
@@ -39,7 +40,7 @@ class Condition:
         return bool(self.function(**{name: values[name] for name in self.names}))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Input:
     """One input of a function: a fixed question, or a function that makes one.
 
@@ -171,7 +172,7 @@ class Input:
         return self.carried.parameter.wire_name if self.carried else self.name
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Group:
     """Inputs that are asked together."""
 

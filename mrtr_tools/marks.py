@@ -15,6 +15,7 @@ from pydantic import JsonValue
 
 from mrtr_tools.errors import DefinitionError
 from mrtr_tools.input_requests import Source
+from mrtr_tools.records import record
 
 __all__ = ["AskAgain", "InputSource", "NeedsInput", "Refused", "Then", "needs_input", "then"]
 
@@ -54,7 +55,7 @@ class AskAgain(Exception):
         self.reasons = reasons
 
 
-@dataclass(frozen=True, slots=True)
+@record(eq=False)
 class NeedsInput:
     """One group as marked: inputs that are asked together."""
 
@@ -224,7 +225,7 @@ def then(step: Callable[..., object], /, **values: object) -> object:
     return going
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Running:
     """A function of the author that is running now, and every `then` it made."""
 

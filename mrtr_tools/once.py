@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Literal
 
 from pydantic import JsonValue
 
 from mrtr_tools.calls import Call
 from mrtr_tools.progress import Progress
+from mrtr_tools.records import record
 from mrtr_tools.values import Codec
 
 __all__ = ["Claim", "OnCrash", "Once", "claim_rest", "claim_round", "claim_step"]
@@ -27,7 +28,7 @@ ROUND: Final = "round"
 STEP: Final = "step"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Once:
     """That a step runs once.
 
@@ -42,7 +43,7 @@ class Once:
     on_crash: OnCrash = "refuse"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Claim:
     """What must be claimed before a driver goes on.
 

@@ -22,7 +22,6 @@ import dataclasses
 import math
 import types
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path, PurePath
@@ -36,6 +35,7 @@ from pydantic_core import PydanticUndefined
 
 from mrtr_tools.answers import DATE, DATE_TIME, EMAIL, URI, choices_of
 from mrtr_tools.choices import FormError, choices_in, choices_shown, wire_text
+from mrtr_tools.records import record
 from mrtr_tools.secret_values import SECRETS
 
 __all__ = ["NO_CHOICES", "NO_SECRETS", "Property", "class_of", "is_typed_dict", "property_of", "read_type"]
@@ -44,7 +44,7 @@ Spec = dict[str, JsonValue]
 """The schema of one property."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Property:
     """One property of a form.
 

@@ -8,7 +8,7 @@ read by kind.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final, Literal, cast, get_args
 
 from pydantic import JsonValue
@@ -17,6 +17,7 @@ from pydantic_core import from_json, to_json
 from mrtr_tools.answers import Misfit
 from mrtr_tools.forms import FormError
 from mrtr_tools.input_requests import Confirm, Elicit, ElicitUrl, ListRoots, Root, Sample, Source
+from mrtr_tools.records import record
 from mrtr_tools.sampling import SYSTEM, check_sample, sampling_params
 from mrtr_tools.templates import Template
 from mrtr_tools.urls import checked_url, url_template
@@ -46,7 +47,7 @@ _TOOLS: Final[Mapping[str, JsonValue]] = {"sampling": {"tools": {}}}
 _USES_TOOLS: Final = frozenset({"tools", "toolChoice"})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Question:
     """A question as it is sent.
 
@@ -156,7 +157,7 @@ class Asked(Mapping[str, Mapping[str, JsonValue]]):
         return b"{%b}" % b",".join(entries)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Draft:
     """A question made when a step is defined: its texts are templates.
 
@@ -256,7 +257,7 @@ def _question(source: Source, schema: Mapping[str, JsonValue] | None, texts: Tex
 # Answers
 
 
-@dataclass(slots=True, repr=False)
+@record(shown=False)
 class Response:
     """A response to an elicitation."""
 

@@ -20,13 +20,14 @@ from mrtr_tools.annotations import is_call_result, without_refused
 from mrtr_tools.arguments import PlainJsonSchema
 from mrtr_tools.content import Audio, Embedded, Image
 from mrtr_tools.marks import Refused
+from mrtr_tools.records import record
 
 __all__ = ["Output", "output_of"]
 
 _SILENT: Final[tuple[Any, ...]] = (Any, object, dict, list, tuple, set, frozenset, Mapping, inspect.Signature.empty)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Output:
     """What a tool gives back, as a type.
 

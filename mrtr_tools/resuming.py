@@ -26,7 +26,7 @@ __all__ = ["Resumed", "going_on", "resume"]
 LATE: Final = "the state is older than its time to live, or the call than its greatest age"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Resumed:
     """Where a round begins.
 

@@ -7,7 +7,7 @@ import functools
 import inspect
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any, Self, cast, get_args, get_type_hints
 
 from pydantic import JsonValue
@@ -19,12 +19,13 @@ from mrtr_tools.annotations import is_bridge_context, without_refused
 from mrtr_tools.context import Context
 from mrtr_tools.errors import DefinitionError
 from mrtr_tools.marks import Refused, bridge_of, name_of
+from mrtr_tools.records import record
 from mrtr_tools.values import Codec, NotCarriable
 
 __all__ = ["Carried", "Parameter", "Signature", "read_signature"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Parameter:
     """One parameter of a function.
 
@@ -59,7 +60,7 @@ class Parameter:
         return copy.deepcopy(cast("object", self.field.default))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Carried:
     """A parameter whose values travel as JSON."""
 
@@ -97,7 +98,7 @@ class Carried:
                 raise ValueError("not a value that may be refused")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Signature:
     """What a function takes and returns.
 

@@ -40,7 +40,6 @@ import hmac
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, cast
 
 from cryptography.hazmat.primitives.hashes import SHA256
@@ -54,6 +53,7 @@ from mrtr_tools.errors import InvalidState, StateTooLarge
 from mrtr_tools.keys import ID_SIZE, InvalidKey, Key, read_keys
 from mrtr_tools.lifetimes import LEEWAY, greatest_age, is_expired, is_lifetime
 from mrtr_tools.progress import Progress
+from mrtr_tools.records import record
 from mrtr_tools.sealing import NONCE, SALT, Sealer, cipher_of, digest_with
 
 __all__ = ["LEEWAY", "MAX_PAYLOAD", "MAX_TOKEN", "REASONS", "Opened", "StateSigner", "describe"]
@@ -94,7 +94,7 @@ BOUND: Final = ("method", "target", "arguments", "principal")
 """What a payload has behind the progress, in its order."""
 
 
-@dataclass(slots=True, repr=False)
+@record(shown=False)
 class Opened:
     """A state that is genuine and belongs to the call it came with.
 

@@ -22,6 +22,7 @@ from mrtr_tools.marks import InputSource, NeedsInput, bridge_of, groups_of, name
 from mrtr_tools.once import Once, OnCrash
 from mrtr_tools.properties import NO_SECRETS
 from mrtr_tools.questions import Draft
+from mrtr_tools.records import record
 from mrtr_tools.signatures import Carried, Signature, read_signature
 from mrtr_tools.task_marks import TaskMark
 from mrtr_tools.templates import Field, TemplateError
@@ -32,7 +33,7 @@ __all__ = ["Step", "read_step"]
 MAX_OPEN: Final = 32
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Step:
     """A step, or a function that makes an input of one.
 
@@ -182,7 +183,7 @@ def _once(
     return Once(aliases[0] if aliases else name, result, cast("OnCrash | None", on_crash) or "refuse")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Reader:
     """Reads the groups of one function: a step, or a function that makes an input."""
 

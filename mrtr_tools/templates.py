@@ -9,27 +9,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import reduce
 from string import Formatter
 from typing import Final
 
+from mrtr_tools.records import record
+
 __all__ = ["MAX_SHOWN", "Field", "Template", "TemplateError", "shown"]
 
 MAX_SHOWN: Final = 200
-_UNSEEN: Final = re.compile(
+_UNSEEN: Final = (
     "[\x00-\x1f\x7f-\xa0\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u1680\u17b4\u17b5"
     "\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff"
     "\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-"""Controls, and what shows as nothing or as a space that is none: it could hide text, or push it out of sight."""
+"""Controls, and what shows as nothing or as a space that is none: it could hide text, or push it out of sight. Compiled
+when a value is first shown, for that takes longer than all else in here."""
 
 
 class TemplateError(ValueError):
     """A text that is not a template; says why."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Field:
     """A place to fill: the parameter, the attributes to follow from it, and the format."""
 
@@ -73,7 +75,7 @@ def shown(text: str, limit: int = MAX_SHOWN) -> str:
     What a decorator's text names is shown like this anyway. A question that a function makes is sent as it is made, so
     what the model or a person wrote goes through here first: ``Elicit(f"Delete {shown(path)}?")``.
     """
-    plain = _UNSEEN.sub(lambda found: found.group().encode("unicode_escape").decode(), text[: limit + 1])
+    plain = re.sub(_UNSEEN, lambda found: found.group().encode("unicode_escape").decode(), text[: limit + 1])
     return plain if len(plain) <= limit else plain[: limit - 1] + "…"
 
 

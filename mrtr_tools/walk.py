@@ -15,12 +15,13 @@ from mrtr_tools.errors import MissingCapability, ToolError
 from mrtr_tools.inputs import Group, Input
 from mrtr_tools.progress import Open, Progress
 from mrtr_tools.questions import Question
+from mrtr_tools.records import record
 from mrtr_tools.steps import Step
 
 __all__ = ["Ask", "First", "Walk"]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Ask:
     """An input without an answer.
 
@@ -35,7 +36,7 @@ class Ask:
     pin: str
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@record(shown=False)
 class First:
     """A function of an input that must run before anything is asked.
 
@@ -54,7 +55,7 @@ _no_asks: Final = cast("Callable[[], list[Ask]]", list)  # ten times as quick as
 _no_paths: Final = cast("Callable[[], set[str]]", set)
 
 
-@dataclass(slots=True, repr=False)
+@dataclass(slots=True, repr=False, eq=False)
 class Walk:
     """A walk from the top.
 

@@ -19,7 +19,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeGuard
 
@@ -28,6 +27,7 @@ from pydantic_core import from_json
 
 from mrtr_tools.calls import Client
 from mrtr_tools.errors import RequestError
+from mrtr_tools.records import record
 from mrtr_tools.server.wire import encoded, error_object
 
 __all__ = [
@@ -120,9 +120,9 @@ class Rejected(RequestError):
         self.code = code
 
 
-@dataclass(slots=True)  # a tuple with names takes longer to make
+@record
 class Request:
-    """One JSON-RPC request, of which nothing but its frame was checked. Not to be changed.
+    """One JSON-RPC request, of which nothing but its frame was checked.
 
     Attributes:
         id: goes back with the answer.

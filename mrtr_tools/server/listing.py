@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from pydantic import JsonValue
 
+from mrtr_tools.records import record
 from mrtr_tools.server import wire
 from mrtr_tools.tools import Toolbox
 
@@ -19,7 +19,7 @@ __all__ = ["LISTS", "List", "can_log", "kinds", "own_names"]
 Json = dict[str, JsonValue]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class List:
     """One of the lists of the protocol.
 

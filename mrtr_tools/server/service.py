@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import TYPE_CHECKING, Final, cast
 
 from mrtr_tools.calls import Call, Reply
+from mrtr_tools.records import record
 from mrtr_tools.server.load import Load
 from mrtr_tools.server.stopping import GRACE
 from mrtr_tools.state import StateSigner
@@ -26,7 +27,7 @@ ANYBODY: Final = (
 """What a server says in its log, once, when nobody tells it who is calling."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Service:
     """One toolbox, as a process serves it.
 

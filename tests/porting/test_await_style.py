@@ -131,7 +131,7 @@ async def played_twice(case: Case, answer: Callable[[Mapping[str, Any]], Any]) -
 
 # Those that are refused
 
-IS_CHECKED = False
+IS_CHECKED = True
 """Whether ``mrtr-tools check`` is there to read them."""
 
 
