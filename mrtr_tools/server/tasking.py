@@ -6,6 +6,7 @@ import hashlib
 import logging
 import os
 import re
+import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
@@ -111,13 +112,23 @@ def _kept_keys(tasks: Tasks) -> tuple[Key, ...]:
             f"keygen` and give it as task_keys=[...], in a file as task_keys_file=, or in {TASK_VARIABLE}"
         )
     path = Path(f"{os.fspath(tasks)}.keys")
+    if not path.exists():
+        _make_keys(path)
+    return keys_from_file(path)
+
+
+def _make_keys(path: Path) -> None:
+    """Make a file with a new key, which is whole when it is there: of several processes that begin, one makes it."""
+    made = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+    with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(f"# seals {path.stem}: keep it as long as that, and apart from its copies\n{generate_key()}\n")
     try:
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(f"# seals {path.stem}: keep it as long as that, and apart from its copies\n{generate_key()}\n")
+        os.link(made, path)
         _log.info("a key for tasks was made: %s", path)
     except FileExistsError:
         pass
-    return keys_from_file(path)
+    finally:
+        made.unlink()
 
 
 def engine_at(tasks: Tasks, ring: tuple[Key, ...], audience: str) -> Engine:

@@ -39,6 +39,8 @@ def task(status: Any = "working", poll: int | None = None, **more: Any) -> Detai
 
 
 def test_a_task_is_looked_at_at_once_and_then_as_often_as_it_says_each_time():
+    """Spec D30."""
+
     async def work() -> None:
         session = Session(task(poll=2000), task(poll=500), task(), task("cancelled"))
         await follow(cast("ClientSession", session), "t")

@@ -125,6 +125,7 @@ async def test_a_callback_that_refuses_or_fails_ends_the_call_and_its_task(works
 
 
 async def test_a_task_goes_on_with_another_client_that_knows_its_id(works):
+    """Spec D30c."""
     with anyio.fail_after(SECONDS):
         async with Client(works, elicitation_callback=ask, extensions=[Tasks()]) as client:
             first = await client.session.call_tool("build", {"name": "Barn"}, allow_input_required=True)
@@ -184,7 +185,7 @@ ACKNOWLEDGED = {"resultType": "complete"}
 
 
 async def test_a_question_is_asked_once_while_its_answer_is_on_the_way(scripted):
-    """A server may show it for a while yet; the keys of a task are never used again."""
+    """Spec D30b: a server may show it for a while yet, and the keys of a task are never used again."""
     also = {**ASKING, "inputRequests": {**ASKING["inputRequests"], "b": ASKING["inputRequests"]["a"]}}
     scripted.script = [CREATED]
     scripted.tasks = {"tasks/get": [WORKING, ASKING, ASKING, also, also, DONE], "tasks/update": [ACKNOWLEDGED]}

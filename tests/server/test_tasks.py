@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
@@ -246,6 +247,15 @@ def test_a_server_does_not_begin_where_no_tasks_can_be_kept(tmp_path):
         assert "notes.txt is no SQLite file: give tasks a file of their own" in told[0]["message"]
     with pytest.raises(DefinitionError, match=r"lab: tasks=mysql://... is no place for tasks"):
         http_app(lab(), keys=KEYS, tasks="mysql://host/tasks", task_keys=KEYS, anonymous_ok=True)
+
+
+def test_of_processes_that_begin_together_one_makes_the_keys_beside_a_file(tmp_path):
+    app = partial(http_app, lab(), keys=KEYS, tasks=str(tmp_path / "tasks.sqlite3"), anonymous_ok=True)
+    with ThreadPoolExecutor(8) as beginning:
+        for made in [beginning.submit(app) for _ in range(8)]:
+            made.result()
+    assert [path.name for path in tmp_path.iterdir()] == ["tasks.sqlite3.keys"]
+    assert (tmp_path / "tasks.sqlite3.keys").stat().st_mode & 0o777 == 0o600
 
 
 def test_keys_of_tasks_are_given_in_one_way():
