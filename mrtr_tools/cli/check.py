@@ -10,8 +10,7 @@ from typing import Annotated
 import typer
 
 from mrtr_tools.cli.exits import FAILED, Stop
-from mrtr_tools.reading import Finding, NotReadable, Severity, Source, read_source
-from mrtr_tools.reading import check as findings_in
+from mrtr_tools.reading import Finding, NotReadable, Severity, Source, check as findings_in, read_source
 
 __all__ = ["check"]
 

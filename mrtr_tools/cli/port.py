@@ -34,8 +34,7 @@ def port(
     """
     if find_spec("libcst") is None:
         raise Stop('`mrtr-tools port` is not installed. Install it with: pip install "mrtr-tools[port]"')
-    from mrtr_tools.rewriting import Verdict
-    from mrtr_tools.rewriting import port as rewrite
+    from mrtr_tools.rewriting import Verdict, port as rewrite
 
     try:
         source = read_source(file)

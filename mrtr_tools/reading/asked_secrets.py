@@ -65,19 +65,23 @@ def _check_form(function: Function, call: ast.Call) -> Iterator[Finding]:
 def _fields(function: Function, shape: ast.expr | None) -> Iterator[str]:
     """The names in a form: of a class of this file, of a schema that is written out, of a model made on the spot."""
     if isinstance(shape, ast.Name):
-        for node in ast.walk(function.module.source.tree):
-            if isinstance(node, ast.ClassDef) and node.name == shape.id:
-                yield from (each.target.id for each in node.body
-                            if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name))  # fmt: skip
-            elif isinstance(node, ast.Assign) and shape.id in {t.id for t in node.targets if isinstance(t, ast.Name)}:
-                if not isinstance(node.value, ast.Name):
-                    yield from _fields(function, node.value)
+        yield from _fields_of_name(function, shape.id)
     elif isinstance(shape, ast.Dict):
         for key, value in zip(shape.keys, shape.values, strict=True):
             if isinstance(key, ast.Constant) and key.value == "properties" and isinstance(value, ast.Dict):
                 yield from (str(each.value) for each in value.keys if isinstance(each, ast.Constant))
     elif isinstance(shape, ast.Call) and last_name(shape.func) in ("create_model", "make_dataclass", "TypedDict"):
         yield from (each.arg for each in shape.keywords if each.arg is not None)
+
+
+def _fields_of_name(function: Function, name: str) -> Iterator[str]:
+    for node in ast.walk(function.module.source.tree):
+        if isinstance(node, ast.ClassDef) and node.name == name:
+            fields = (each.target for each in node.body if isinstance(each, ast.AnnAssign))
+            yield from (each.id for each in fields if isinstance(each, ast.Name))
+        elif isinstance(node, ast.Assign) and not isinstance(node.value, ast.Name):
+            is_it = any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
+            yield from _fields(function, node.value if is_it else None)
 
 
 def _inputs(function: Function) -> Iterator[tuple[str, ast.AST]]:

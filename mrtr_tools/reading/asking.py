@@ -105,11 +105,7 @@ def _check_handing_on(project: Project, function: Function) -> Iterator[Finding]
 
 def _check_names(function: Function) -> Iterator[Finding]:
     for node in own_nodes(function.node):
-        if (
-            isinstance(node, ast.Attribute)
-            and isinstance(node.value, ast.Name)
-            and dotted(node.value) in function.contexts
-        ):
-            if node.attr not in ON_THE_BRIDGE:
-                reason = f"{node.value.id}.{node.attr} is not there in a resumable function"
-                yield found(function.module, node, "MRTR218", reason)
+        on_context = isinstance(node, ast.Attribute) and dotted(node.value) in function.contexts
+        if isinstance(node, ast.Attribute) and on_context and node.attr not in ON_THE_BRIDGE:
+            reason = f"{ast.unparse(node)} is not there in a resumable function"
+            yield found(function.module, node, "MRTR218", reason)

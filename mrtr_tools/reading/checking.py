@@ -1,7 +1,7 @@
 """`check`: all findings in some files, and the comments that silence them.
 
-``# mrtr: ignore[MRTR103] the stock never shrinks`` silences a code in its line; alone in a line, in the next one. Several
-codes are separated by commas. Without a reason it silences nothing.
+``# mrtr: ignore[MRTR103] the stock never shrinks`` silences a code in its line; alone in a line, in the next one.
+Several codes are separated by commas. Without a reason it silences nothing.
 """
 
 from __future__ import annotations

@@ -97,8 +97,8 @@ class Module:
     """
 
     source: Source
-    functions: list[Function] = field(default_factory=list, repr=False)
-    imports: dict[str, str] = field(default_factory=dict, repr=False)
+    functions: list[Function] = field(default_factory=list[Function], repr=False)
+    imports: dict[str, str] = field(default_factory=dict[str, str], repr=False)
 
     @cached_property
     def by_node(self) -> Mapping[ast.AST, Function]:
@@ -116,12 +116,11 @@ class Module:
 
     def function_at(self, line: int) -> Function | None:
         """The innermost function that a line stands in, its decorators included."""
-        around = [
-            each
-            for each in self.functions
-            if min([each.node.lineno, *(d.lineno for d in each.node.decorator_list)]) <= line
-            and line <= (each.node.end_lineno or each.node.lineno)
-        ]
+        around: list[Function] = []
+        for each in self.functions:
+            first = min([each.node.lineno, *(d.lineno for d in each.node.decorator_list)])
+            if first <= line <= (each.node.end_lineno or first):
+                around.append(each)
         return max(around, key=lambda each: each.node.lineno, default=None)
 
     def around(self, node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:

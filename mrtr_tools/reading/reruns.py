@@ -64,8 +64,8 @@ def _check_shown(project: Project, function: Function) -> Iterator[Finding]:
 
 
 def varying(project: Project, function: Function) -> Iterator[tuple[ast.Call, ast.Call, Deed]]:
-    """The questions of a function whose words or form differ from round to round: each, the call that it goes by, at once
-    or by way of a name, and what that does."""
+    """The questions of a function that differ from round to round: each, the call that its words or its form go by, at
+    once or by way of a name, and what that does."""
     made = _made(project, function)
     for call in calls_in(function):
         if not is_ask(function.module, call, function):

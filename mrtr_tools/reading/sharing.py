@@ -102,10 +102,10 @@ def _module_state(module: Module) -> set[str]:
 def _check_wrappers(function: Function) -> Iterator[Finding]:
     for each in function.node.decorator_list:
         called = each.func if isinstance(each, ast.Call) else each
-        if isinstance(called, ast.Name) and (wrapper := function.module.find(called.id, function.owner)) is not None:
-            if repacks(wrapper):
-                reason = f"{called.id} gives {function.name} other parameters than those it shows"
-                yield found(function.module, each, "MRTR214", reason)
+        wrapper = function.module.find(called.id, function.owner) if isinstance(called, ast.Name) else None
+        if wrapper is not None and repacks(wrapper):
+            reason = f"{wrapper.name} gives {function.name} other parameters than those it shows"
+            yield found(function.module, each, "MRTR214", reason)
 
 
 def repacks(wrapper: Function) -> bool:

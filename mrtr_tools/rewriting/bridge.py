@@ -6,7 +6,7 @@ import ast
 import re
 import textwrap
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Final
 
 import libcst as cst
 
@@ -16,7 +16,7 @@ from mrtr_tools.reading.sources import Source
 from mrtr_tools.rewriting.contexts import can_swap, change_imports, strip_parameters
 from mrtr_tools.rewriting.decorated import decorator_on
 from mrtr_tools.rewriting.dialects import V1
-from mrtr_tools.rewriting.edits import Edits, apply, is_told, span_of
+from mrtr_tools.rewriting.edits import Change, Edits, apply, is_told, span_of
 from mrtr_tools.rewriting.options import move_options
 from mrtr_tools.rewriting.outcomes import Outcome, Reason, Rewritten, Verdict
 from mrtr_tools.rewriting.placing import Insertion, Place, last_import, place_for
@@ -48,7 +48,7 @@ def port(source: Source, *, steps: bool = False) -> Rewritten:  # noqa: ARG001
         plan.refused += _clashes(module, plan)
     edits, ported = Edits(), [plan for plan in plans if not plan.refused]
     if ported:
-        _edit_file(project, module, edits, ported)
+        _edit_file(module, edits, ported)
     for plan in plans:
         _note(source, edits, plan)
     return Rewritten(apply(source, edits) if plans else source.text, [_outcome(plan) for plan in plans])
@@ -69,7 +69,7 @@ def _clashes(module: Module, plan: Plan) -> Iterator[Reason]:
             yield Reason(plan.function.node.lineno, "", f"{name} is the name of something else in this file")
 
 
-def _edit_file(project: Project, module: Module, edits: Edits, ported: list[Plan]) -> None:
+def _edit_file(module: Module, edits: Edits, ported: list[Plan]) -> None:
     needed = {"Toolbox", "resumable"}
     places: dict[tuple[str, Function | None], Place] = {}
     for plan in ported:
@@ -98,11 +98,14 @@ def _context(module: Module, call: ast.Call) -> str:
     return (function.context if function is not None else None) or "ctx"
 
 
-def _gathering(context: str) -> Any:
-    return lambda call: call.with_changes(func=cst.parse_expression(f"{context}.gather"))
+def _gathering(context: str) -> Change:
+    def change(call: cst.Call) -> cst.Call:
+        return call.with_changes(func=cst.parse_expression(f"{context}.gather"))
+
+    return change
 
 
-def _once(context: str) -> Any:
+def _once(context: str) -> Change:
     def change(call: cst.Call) -> cst.Call:
         comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")) if call.args else cst.MaybeSentinel.DEFAULT
         first = cst.Arg(call.func.with_changes(), comma=comma)
@@ -138,11 +141,7 @@ def _edit_tool(module: Module, edits: Edits, plan: Plan, toolbox: str) -> None:
             and not _admits_none(arg.annotation)
             and arg.arg not in function.contexts
         ):
-            edits.changes[(cst.Annotation, _annotation_span(source, arg.annotation))] = _or_none
-
-
-def _annotation_span(source: Source, annotation: ast.expr) -> Any:
-    return span_of(source, annotation)
+            edits.change(source, cst.Param, arg, _or_none)
 
 
 def _admits_none(annotation: ast.expr) -> bool:
@@ -152,8 +151,11 @@ def _admits_none(annotation: ast.expr) -> bool:
     return has_none or is_text or bool(names & {"Optional", "Any", "None", "object"})
 
 
-def _or_none(node: cst.Annotation) -> cst.Annotation:
-    return node.with_changes(annotation=cst.BinaryOperation(node.annotation, cst.BitOr(), cst.Name("None")))
+def _or_none(node: cst.Param) -> cst.Param:
+    if node.annotation is None:
+        return node
+    both = cst.BinaryOperation(node.annotation.annotation, cst.BitOr(), cst.Name("None"))
+    return node.with_changes(annotation=node.annotation.with_changes(annotation=both))
 
 
 # A file

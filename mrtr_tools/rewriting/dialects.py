@@ -7,7 +7,7 @@ from typing import Final
 
 import libcst as cst
 
-__all__ = ["CONTEXT_MODULES", "moved", "MOVED_OPTIONS", "V1", "without"]
+__all__ = ["CONTEXT_MODULES", "MOVED_OPTIONS", "V1", "moved", "without"]
 
 V1: Final = "mcp.server.fastmcp"
 V2: Final = "mcp.server.mcpserver"

@@ -12,10 +12,13 @@ from libcst.metadata import MetadataWrapper, PositionProvider
 
 from mrtr_tools.reading.sources import Source
 
-__all__ = ["Edits", "Span", "apply", "is_told", "span_of"]
+__all__ = ["Change", "Edits", "Span", "apply", "is_told", "span_of"]
 
 Span = tuple[int, int, int, int]
 """First line, column in it, last line, column in it: lines from 1, columns from 0 in characters."""
+
+Start = tuple[int, int]
+"""Where a statement begins: line and column."""
 
 Change = Callable[[Any], Any]
 NEXT_LINE: Final = "\n"
@@ -35,17 +38,21 @@ class Edits:
         imports: what to do to every import, or None.
     """
 
-    changes: dict[tuple[type[cst.CSTNode], Span], Change] = field(default_factory=dict)
-    before: dict[tuple[int, int], list[str]] = field(default_factory=dict)
-    after: dict[tuple[int, int], list[str]] = field(default_factory=dict)
-    notes: dict[tuple[int, int], list[str]] = field(default_factory=dict)
-    end: list[str] = field(default_factory=list)
-    top: list[str] = field(default_factory=list)
+    changes: dict[tuple[str, Span], Change] = field(default_factory=dict[tuple[str, Span], Change])
+    before: dict[Start, list[str]] = field(default_factory=dict[Start, list[str]])
+    after: dict[Start, list[str]] = field(default_factory=dict[Start, list[str]])
+    notes: dict[Start, list[str]] = field(default_factory=dict[Start, list[str]])
+    end: list[str] = field(default_factory=list[str])
+    top: list[str] = field(default_factory=list[str])
     imports: Callable[[cst.ImportFrom], cst.ImportFrom | None] | None = None
 
     def change(self, source: Source, kind: type[cst.CSTNode], node: ast.AST, change: Change) -> None:
         """Change a node; several changes of one follow each other."""
-        key = (kind, span_of(source, node))
+        span = span_of(source, node)
+        key = (
+            kind.__name__,
+            (*span[:2], 0, 0) if kind is cst.Param else span,
+        )  # whose default ends it in one of the two trees
         earlier = self.changes.get(key)
         self.changes[key] = change if earlier is None else lambda node: change(earlier(node))
 
@@ -100,7 +107,7 @@ class _Editing(cst.CSTTransformer):
         super().__init__()
         self._edits = edits
 
-    def on_leave(self, original_node: Any, updated_node: Any) -> Any:  # noqa: D102
+    def on_leave(self, original_node: Any, updated_node: Any) -> Any:
         updated = super().on_leave(original_node, updated_node)
         if isinstance(original_node, (cst.Module, cst.BaseParenthesizableWhitespace)):
             return updated
@@ -108,16 +115,17 @@ class _Editing(cst.CSTTransformer):
         if where is None:
             return updated
         span = (where.start.line, where.start.column, where.end.line, where.end.column)
-        change = self._edits.changes.get((type(original_node), span))
+        kind = type(original_node).__name__
+        change = self._edits.changes.get((kind, (*span[:2], 0, 0) if kind == "Param" else span))
         if change is not None:
             updated = change(updated)
         if isinstance(original_node, cst.ImportFrom) and self._edits.imports is not None:
-            updated = self._edits.imports(updated) or cst.RemoveFromParent()
+            updated = self._edits.imports(cast("cst.ImportFrom", updated)) or cst.RemoveFromParent()
         if isinstance(original_node, (cst.SimpleStatementLine, cst.BaseCompoundStatement)):
             return self._beside(span[:2], updated)
         return updated
 
-    def _beside(self, start: tuple[int, int], updated: Any) -> Any:
+    def _beside(self, start: Start, updated: Any) -> Any:
         edits = self._edits
         if not isinstance(updated, cst.CSTNode):  # it is gone: an import of which nothing is left
             added = [*_parsed(edits.before.get(start, [])), *_parsed(edits.after.get(start, []))]

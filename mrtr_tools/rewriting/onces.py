@@ -1,4 +1,4 @@
-"""Which calls before a question can be run once: their function says what it returns, in the file, and JSON can carry it."""
+"""Which calls before a question can be run once: their function says what it returns, and JSON can carry that."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ __all__ = ["move_options"]
 
 
 def move_options(module: Module, edits: Edits, servers: Iterable[str]) -> Iterator[Reason]:
-    """Move ``host=`` and its like from ``FastMCP(...)`` to ``run(...)``; a reason for each that a person has to move."""
+    """Move ``host=`` and its like from ``FastMCP(...)`` to ``run(...)``; gives a reason where a person has to do it."""
     for node in ast.walk(module.source.tree):
         if (
             isinstance(node, ast.Assign)

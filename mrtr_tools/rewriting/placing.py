@@ -158,7 +158,7 @@ def _attachments(module: Module, server: str, scope: Function | None, line: str)
     for paths in by_function.values():
         yield Insertion(_anchor(paths), after=False, lines=(line,))
     if not starts:
-        yield _at_the_end(module, server, scope, line)
+        yield _at_the_end(module, scope, line)
 
 
 def _path(module: Module, node: ast.AST) -> list[ast.stmt]:
@@ -188,7 +188,7 @@ def _anchor(paths: list[list[ast.stmt]]) -> ast.stmt:
     return min(nexts, key=lambda each: each.lineno)
 
 
-def _at_the_end(module: Module, server: str, scope: Function | None, line: str) -> Insertion:
+def _at_the_end(module: Module, scope: Function | None, line: str) -> Insertion:
     body = module.source.tree.body if scope is None else scope.node.body
     for statement in body:
         is_main = isinstance(statement, ast.If) and "__name__" in ast.unparse(statement.test)

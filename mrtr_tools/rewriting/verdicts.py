@@ -55,10 +55,10 @@ class Plan:
     function: Function
     registered: ast.expr
     reached: Sequence[Function] = ()
-    onces: list[ast.Call] = field(default_factory=list)
-    gathers: list[ast.Call] = field(default_factory=list)
-    refused: list[Reason] = field(default_factory=list)
-    told: list[tuple[Function, Reason]] = field(default_factory=list)
+    onces: list[ast.Call] = field(default_factory=list[ast.Call])
+    gathers: list[ast.Call] = field(default_factory=list[ast.Call])
+    refused: list[Reason] = field(default_factory=list[Reason])
+    told: list[tuple[Function, Reason]] = field(default_factory=list[tuple[Function, Reason]])
 
     @property
     def server(self) -> str:
