@@ -33,6 +33,7 @@ sealing state
 events outcomes upgrades walk endings resuming rounds
 threads single_use
 runner
+reading rewriting
 answering testing
 server
 cli

@@ -10,7 +10,8 @@ from typing import Annotated
 import typer
 
 from mrtr_tools.cli.exits import FAILED, Stop
-from mrtr_tools.reading import Finding, NotReadable, Severity, Source, check as findings_in, read_source
+from mrtr_tools.reading import Finding, Severity, Source, check as findings_in, read_source
+from mrtr_tools.reading.sources import NotReadable
 
 __all__ = ["check"]
 

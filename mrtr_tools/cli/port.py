@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mrtr_tools.cli.exits import FAILED, Stop
-from mrtr_tools.reading import NotReadable, Source, read_source
+from mrtr_tools.reading import Source, read_source
+from mrtr_tools.reading.sources import NotReadable
 
 if TYPE_CHECKING:
     from mrtr_tools.rewriting import Rewritten

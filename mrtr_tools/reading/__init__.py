@@ -2,6 +2,6 @@
 
 from mrtr_tools.reading.checking import check
 from mrtr_tools.reading.rules import RULES, Finding, Rule, Severity
-from mrtr_tools.reading.sources import NotReadable, Source, parse_source, read_source
+from mrtr_tools.reading.sources import Source, parse_source, read_source
 
-__all__ = ["RULES", "Finding", "NotReadable", "Rule", "Severity", "Source", "check", "parse_source", "read_source"]
+__all__ = ["RULES", "Finding", "Rule", "Severity", "Source", "check", "parse_source", "read_source"]

@@ -13,13 +13,23 @@ from mrtr_tools.reading.registrations import Role, is_resumable, keyword, role_o
 from mrtr_tools.reading.rules import Finding
 from mrtr_tools.reading.summaries import written
 
-__all__ = ["ON_THE_BRIDGE", "check_asking", "found", "is_ported"]
+__all__ = ["IN_ITS_REQUEST", "IN_ITS_SESSION", "ON_THE_BRIDGE", "check_asking", "found", "is_missing", "is_ported"]
 
 ON_THE_BRIDGE: Final = {
-    "elicit", "elicit_url", "sample", "list_roots", "info", "debug", "warning", "error", "log", "report_progress",
-    "session", "request_context", "once", "gather", "client_capabilities", "request_id",
+    "call_id", "client", "client_capabilities", "client_supports_extension", "debug", "elicit", "elicit_url", "error",
+    "gather", "handle", "idempotency_key", "info", "is_suspended", "lifespan", "lifespan_context", "list_roots", "log",
+    "once", "principal", "report_progress", "request_context", "request_id", "round", "sample", "session", "warning",
 }  # fmt: skip
 """What the context of a resumable function has."""
+
+IN_ITS_SESSION: Final = {
+    "check_client_capability", "client_capabilities", "client_params", "create_message", "elicit", "elicit_form",
+    "elicit_url", "list_roots", "report_progress", "send_log_message", "send_progress_notification",
+}  # fmt: skip
+"""What its ``session`` has."""
+
+IN_ITS_REQUEST: Final = {"lifespan_context", "request_id", "session"}
+"""What its ``request_context`` has."""
 
 _FROM_THREAD: Final = {"anyio.from_thread.run", "asyncio.run", "asyncio.run_coroutine_threadsafe", "anyio.run"}
 _BACKGROUND: Final = {"add_task", "add_job", "call_later", "call_soon", "run_in_executor"}
@@ -105,7 +115,21 @@ def _check_handing_on(project: Project, function: Function) -> Iterator[Finding]
 
 def _check_names(function: Function) -> Iterator[Finding]:
     for node in own_nodes(function.node):
-        on_context = isinstance(node, ast.Attribute) and dotted(node.value) in function.contexts
-        if isinstance(node, ast.Attribute) and on_context and node.attr not in ON_THE_BRIDGE:
+        if isinstance(node, ast.Attribute) and is_missing(function, node):
             reason = f"{ast.unparse(node)} is not there in a resumable function"
             yield found(function.module, node, "MRTR218", reason)
+
+
+def is_missing(function: Function, node: ast.Attribute) -> bool:
+    """Whether a name that is taken from a context is not there on the bridge."""
+    on = dotted(node.value)
+    if on is None or isinstance(node.value, ast.Call):
+        return False
+    context, _, inside = on.partition(".")
+    there = {
+        "": ON_THE_BRIDGE,
+        "session": IN_ITS_SESSION,
+        "request_context": IN_ITS_REQUEST,
+        "request_context.session": IN_ITS_SESSION,
+    }
+    return context in function.contexts and inside in there and node.attr not in there[inside]

@@ -9,7 +9,7 @@ from typing import Final
 
 from mrtr_tools.reading.functions import Function, Module, last_name
 
-__all__ = ["Kind", "kind_of"]
+__all__ = ["Kind", "is_grave", "kind_of"]
 
 
 class Kind(Enum):
@@ -61,6 +61,11 @@ _VERBS: Final = {
     "reset", "restart", "revoke", "rotate", "run", "save", "schedule", "send", "start", "stop", "store", "submit",
     "terminate", "transfer", "trigger", "update", "upload", "upsert", "wipe", "withdraw", "write",
 }  # fmt: skip
+_GRAVE: Final = {
+    "authenticate", "book", "buy", "cancel", "charge", "checkout", "create", "delete", "deploy", "destroy", "drop",
+    "email", "insert", "login", "notify", "order", "pay", "place", "post", "provision", "publish", "purchase", "refund",
+    "remove", "reserve", "send", "submit", "terminate", "transfer", "upload", "withdraw",
+}  # fmt: skip
 _HARMLESS: Final = re.compile(
     r"(logging|logger|log|_log|_logger|console|structlog|warnings)(\.\w+)+|asyncio\.\w+|anyio\.\w+|trio\.\w+"
     r"|(pydantic\.)?create_model|print|dataclasses\.\w+|json\.\w+|re\.\w+|functools\.\w+|itertools\.\w+"
@@ -110,6 +115,12 @@ def _by_method(call: ast.Call, name: str, *, awaited: bool) -> Kind | None:
     if _sounds_like_acting(method) and (awaited or not is_method or "_" in method.strip("_")):
         return Kind.MAY_ACT
     return Kind.LIVE if awaited or (is_method and method in _LIVE_METHOD) else None
+
+
+def is_grave(module: Module, call: ast.Call) -> bool:
+    """Whether a call that may act does so outside of this process, if its name tells the truth."""
+    words = re.findall(r"[A-Z]?[a-z0-9]+", last_name(call.func))
+    return isinstance(module.source.parents.get(call), ast.Await) and bool(words) and words[0] in _GRAVE
 
 
 def _sounds_like_acting(name: str) -> bool:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from mrtr_tools.reading.effects import Kind, kind_of
+from mrtr_tools.reading.effects import Kind, is_grave, kind_of
 from mrtr_tools.reading.functions import Function, Module
 from mrtr_tools.reading.projects import Project, calls_in
 
@@ -23,12 +23,14 @@ class Deed:
         what: the call that does it, as it is written.
         line: where that stands.
         through: the name of the function that it stands in, where that is another one, else "".
+        is_grave: whether it is sure enough, and bad enough, to refuse what runs it twice.
     """
 
     kind: Kind
     what: str
     line: int
     through: str = ""
+    is_grave: bool = False
 
 
 def deed_of(project: Project, module: Module, call: ast.Call, near: Function | None) -> Deed | None:
@@ -42,14 +44,17 @@ def _deed(
     other = project.callee(module, call.func, near)
     if other is None:
         kind = kind_of(module, call, near)
-        return None if kind is None else Deed(kind, written(call), call.lineno)
+        if kind is None:
+            return None
+        grave = kind is Kind.ACTS or (kind is Kind.MAY_ACT and is_grave(module, call))
+        return Deed(kind, written(call), call.lineno, is_grave=grave)
     if other in seen or other in project.asking:
         return None
     inside = [_deed(project, other.module, each, other, seen | {other}) for each in calls_in(other)]
     found = sorted((each for each in inside if each is not None), key=lambda each: _ORDER.index(each.kind))
     if not found:
         return None
-    return Deed(found[0].kind, found[0].what, found[0].line, other.name)
+    return replace(found[0], through=other.name)
 
 
 def written(call: ast.Call) -> str:

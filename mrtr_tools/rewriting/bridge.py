@@ -10,7 +10,7 @@ from typing import Final
 
 import libcst as cst
 
-from mrtr_tools.reading.functions import Function, Module, last_name
+from mrtr_tools.reading.functions import Function, Module, dotted, last_name, own_nodes
 from mrtr_tools.reading.projects import Project
 from mrtr_tools.reading.sources import Source
 from mrtr_tools.rewriting.contexts import can_swap, change_imports, strip_parameters
@@ -20,7 +20,7 @@ from mrtr_tools.rewriting.edits import Change, Edits, apply, is_told, span_of
 from mrtr_tools.rewriting.options import move_options
 from mrtr_tools.rewriting.outcomes import Outcome, Reason, Rewritten, Verdict
 from mrtr_tools.rewriting.placing import Insertion, Place, last_import, place_for
-from mrtr_tools.rewriting.verdicts import Plan, plans_of
+from mrtr_tools.rewriting.verdicts import OF_THE_SERVER, Plan, plans_of
 
 __all__ = ["port"]
 
@@ -79,10 +79,12 @@ def _edit_file(module: Module, edits: Edits, ported: list[Plan]) -> None:
             _insert(module.source, edits, places[key].insertions)
             needed |= {"attach"} if places[key].attaches else set()
         _edit_tool(module, edits, plan, places[key].toolbox)
+    _name_servers(module, edits, ported)
     for call, context in {call: _context(module, call) for plan in ported for call in plan.gathers}.items():
         edits.change(module.source, cst.Call, call, _gathering(context))
     for call, context in {call: _context(module, call) for plan in ported for call in plan.onces}.items():
-        edits.change(module.source, cst.Call, call, _once(context))
+        is_awaited = isinstance(module.source.parents.get(call), ast.Await)
+        edits.change(module.source, cst.Call, call, _once(context, is_awaited=is_awaited))
     swaps = can_swap(module, [each for plan in ported for each in plan.reached])
     needed |= {"Context"} if swaps else set()
     edits.imports = change_imports(swaps=swaps)
@@ -98,6 +100,20 @@ def _context(module: Module, call: ast.Call) -> str:
     return (function.context if function is not None else None) or "ctx"
 
 
+def _name_servers(module: Module, edits: Edits, ported: list[Plan]) -> None:
+    """``ctx.fastmcp`` is the server, which has a name of its own in the file."""
+    servers = {function: plan.server for plan in ported for function in plan.reached}
+    for function, server in servers.items():
+        for node in own_nodes(function.node):
+            on_context = isinstance(node, ast.Attribute) and dotted(node.value) in function.contexts
+            if isinstance(node, ast.Attribute) and on_context and node.attr in OF_THE_SERVER:
+                edits.change(module.source, cst.Attribute, node, _named(server))
+
+
+def _named(server: str) -> Change:
+    return lambda _: cst.Name(server)
+
+
 def _gathering(context: str) -> Change:
     def change(call: cst.Call) -> cst.Call:
         return call.with_changes(func=cst.parse_expression(f"{context}.gather"))
@@ -105,11 +121,12 @@ def _gathering(context: str) -> Change:
     return change
 
 
-def _once(context: str) -> Change:
-    def change(call: cst.Call) -> cst.Call:
+def _once(context: str, *, is_awaited: bool) -> Change:
+    def change(call: cst.Call) -> cst.BaseExpression:
         comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")) if call.args else cst.MaybeSentinel.DEFAULT
         first = cst.Arg(call.func.with_changes(), comma=comma)
-        return call.with_changes(func=cst.parse_expression(f"{context}.once"), args=[first, *call.args])
+        once = call.with_changes(func=cst.parse_expression(f"{context}.once"), args=[first, *call.args])
+        return once if is_awaited else cst.Await(once)
 
     return change
 
@@ -194,7 +211,7 @@ def _note(source: Source, edits: Edits, plan: Plan) -> None:
             edits.notes.setdefault(span_of(source, node)[:2], []).extend(_wrapped(source, node, f"{NOT_PORTED} {told}"))
         return
     for function, reason in plan.told:
-        anchor = _statement_at(function.node, reason.line)
+        anchor = _statement_at(source.tree, reason.line) or function.node
         notes = edits.notes.setdefault(span_of(source, anchor)[:2], [])
         lines = _wrapped(source, anchor, f"{DECIDE} {_without_lines(str(reason))}")
         notes += lines if lines[0] not in notes and not is_told(source, anchor.lineno, lines[0]) else []
@@ -202,7 +219,7 @@ def _note(source: Source, edits: Edits, plan: Plan) -> None:
 
 def _without_lines(text: str) -> str:
     """The lines of a file change; its notes should stay true."""
-    return re.sub(r" in line \d+( of \w+)?,?", "", re.sub(r"until line \d+ is", "until a question below is", text))
+    return re.sub(r" in line \d+", "", re.sub(r"until line \d+ is", "until a question below is", text))
 
 
 def _wrapped(source: Source, anchor: ast.stmt, text: str) -> list[str]:
@@ -210,9 +227,12 @@ def _wrapped(source: Source, anchor: ast.stmt, text: str) -> list[str]:
     return textwrap.wrap(text, width, subsequent_indent="#   ", break_long_words=False, break_on_hyphens=False)
 
 
-def _statement_at(node: ast.stmt, line: int) -> ast.stmt:
-    """The innermost statement that a line belongs to; a function for its decorators."""
-    for each in ast.walk(node):
-        if isinstance(each, ast.stmt) and each is not node and each.lineno <= line <= (each.end_lineno or each.lineno):
-            return _statement_at(each, line)
-    return node
+def _statement_at(tree: ast.Module, line: int) -> ast.stmt | None:
+    """The innermost statement that a line belongs to, or None for that of a decorator."""
+    around = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno)
+    ]
+    inner = max(around, key=lambda node: (node.lineno, node.col_offset), default=None)
+    return inner if inner is not None and not isinstance(inner, ast.ClassDef) else None

@@ -6,7 +6,7 @@ import ast
 from typing import Final
 
 from mrtr_tools.reading.flows import Before
-from mrtr_tools.reading.functions import Module, last_name
+from mrtr_tools.reading.functions import Function, Module, last_name
 from mrtr_tools.reading.projects import Project
 
 __all__ = ["can_run_once", "is_carriable"]
@@ -25,16 +25,19 @@ def can_run_once(project: Project, before: Before) -> bool:
     other = project.callee(function.module, call.func, function)
     if other is None or function.context is None or other in project.asking or not isinstance(call.func, ast.Name):
         return False
-    awaited = isinstance(function.module.source.parents.get(call), ast.Await)
-    if (
-        awaited is not other.is_async
-        or other.node.decorator_list
-        or any(isinstance(each, ast.Starred) for each in call.args)
-    ):
+    if other.node.decorator_list or any(isinstance(each, ast.Starred) for each in call.args):
         return False
-    if any(each.arg is None for each in call.keywords) or not awaited:
+    if any(each.arg is None for each in call.keywords) or not _can_await(function, call, other):
         return False
     return other.node.returns is not None and is_carriable(project, other.module, other.node.returns)
+
+
+def _can_await(function: Function, call: ast.Call, other: Function) -> bool:
+    """Whether it is awaited, or sync and alone in its statement, where an `await` can be put before it."""
+    parent = function.module.source.parents.get(call)
+    if other.is_async:
+        return isinstance(parent, ast.Await)
+    return function.is_async and isinstance(parent, (ast.Assign, ast.AnnAssign, ast.Expr, ast.Return))
 
 
 def is_carriable(project: Project, module: Module, annotation: ast.expr) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from mrtr_tools.reading.asking import ON_THE_BRIDGE, check_asking
+from mrtr_tools.reading.asking import check_asking, is_missing
 from mrtr_tools.reading.asks import is_ask
 from mrtr_tools.reading.effects import Kind
 from mrtr_tools.reading.flows import asks_of, before_questions
@@ -23,10 +23,13 @@ from mrtr_tools.rewriting.decorated import refused_options, told_options
 from mrtr_tools.rewriting.onces import can_run_once
 from mrtr_tools.rewriting.outcomes import Reason
 
-__all__ = ["Plan", "plans_of"]
+__all__ = ["OF_THE_SERVER", "Plan", "plans_of"]
 
-_REFUSED: Final = {"MRTR101", "MRTR203", "MRTR207", "MRTR208", "MRTR209", "MRTR210", "MRTR214", "MRTR217"}
-_TOLD: Final = {"MRTR102", "MRTR103", "MRTR201", "MRTR202", "MRTR205", "MRTR212", "MRTR213"}
+OF_THE_SERVER: Final = {"fastmcp", "mcp_server"}
+"""What a context calls the server that it is of."""
+
+_REFUSED: Final = {"MRTR203", "MRTR207", "MRTR208", "MRTR209", "MRTR210", "MRTR214", "MRTR217"}
+_TOLD: Final = {"MRTR101", "MRTR102", "MRTR103", "MRTR201", "MRTR202", "MRTR205", "MRTR212", "MRTR213"}
 _FROM_ELSEWHERE: Final = {
     "Depends",
     "Resolve",
@@ -35,6 +38,9 @@ _FROM_ELSEWHERE: Final = {
     "CurrentHeaders",
     "CurrentAccessToken",
 }
+SAMPLED: Final = {"messages", "system_prompt", "temperature", "max_tokens", "model_preferences"}
+"""What ``ctx.sample`` takes on the bridge."""
+
 _RESULTS: Final = {"CallToolResult", "ToolResult", "CreateTaskResult", "InputRequiredResult"}
 
 
@@ -85,10 +91,12 @@ def _fill(project: Project, plan: Plan) -> None:
     plan.reached = [each for each in reached if each.module is function.module]
     plan.refused += _unfit(plan)
     plan.told += [(function, reason) for reason in told_options(plan.registered)]
+    has_server = is_at_top(function.module, plan.server)
     for each in reached:
-        plan.refused += _unfit_names(each)
+        plan.refused += _unfit_names(each, has_server=has_server and each.module is function.module)
         plan.gathers += _gathers(project, each)
         plan.onces += _onces(project, each)
+        plan.refused += _acting(project, plan, each)
         for asked, made_by, deed in varying(project, each):
             if made_by not in plan.onces and deed.kind in (Kind.CLOCK, Kind.RANDOM):
                 reason = f"line {asked.lineno} shows what {deed.what} gives, and that is another question in each round"
@@ -99,8 +107,21 @@ def _fill(project: Project, plan: Plan) -> None:
 
 def _onces(project: Project, function: Function) -> Iterator[ast.Call]:
     for before in before_questions(project).get(function, ()):
-        if can_run_once(project, before) and deed_of(project, function.module, before.call, function) is not None:
+        deed = deed_of(project, function.module, before.call, function)
+        if deed is None or not can_run_once(project, before):
+            continue
+        if deed.kind is not Kind.LIVE or isinstance(function.module.source.parents.get(before.call), ast.Await):
             yield before.call
+
+
+def _acting(project: Project, plan: Plan, function: Function) -> Iterator[Reason]:
+    for before in before_questions(project).get(function, ()):
+        deed = deed_of(project, function.module, before.call, function)
+        if deed is not None and deed.is_grave and before.call not in plan.onces:
+            line, code = before.call.lineno, deed.kind.value
+            yield Reason(
+                line, code, f"{deed.what} would act again in each round, until line {before.question} is answered"
+            )
 
 
 def _take_findings(project: Project, plan: Plan, module: Module, reached: Sequence[Function]) -> None:
@@ -116,6 +137,18 @@ def _take_findings(project: Project, plan: Plan, module: Module, reached: Sequen
             plan.refused.append(reason)
         elif finding.code in _TOLD and module is plan.function.module:
             plan.told.append((inside, reason))
+
+
+def is_at_top(module: Module, name: str) -> bool:
+    """Whether a name is bound where the file is loaded, so that all of its functions see it."""
+    bound = {
+        target.id
+        for node in module.source.tree.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    return name in bound or name in module.imports
 
 
 def _findings(project: Project, module: Module) -> Iterator[Finding]:
@@ -174,19 +207,29 @@ def _unfit_parameters(function: Function) -> Iterator[Reason]:
             yield Reason(line, "", f"a parameter comes from {ast.unparse(default)}, and not from the caller")
 
 
-def _unfit_names(function: Function) -> Iterator[Reason]:
+def _unfit_names(function: Function, *, has_server: bool) -> Iterator[Reason]:
     for node in own_nodes(function.node):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in function.contexts:
-            if node.attr not in ON_THE_BRIDGE:
+        if isinstance(node, ast.Attribute) and is_missing(function, node):
+            if not (has_server and node.attr in OF_THE_SERVER):
+                yield Reason(node.lineno, "MRTR218", f"{ast.unparse(node)} is not there in a resumable function")
+        elif isinstance(node, ast.Call):
+            yield from _unfit_call(function, node)
+
+
+def _unfit_call(function: Function, call: ast.Call) -> Iterator[Reason]:
+    name, line = last_name(call.func), call.lineno
+    if name == "get_context":
+        yield Reason(line, "", f"{function.name} takes its context from {ast.unparse(call.func)}(); hand ctx on to it")
+    elif not is_ask(function.module, call, function):
+        return
+    elif isinstance(call.func, ast.Name):
+        yield Reason(line, "", f"{name}() asks through the SDK's session; ask with ctx.elicit")
+    elif name in ("sample", "sample_step"):
+        for each in call.keywords:
+            if each.arg not in SAMPLED:
                 yield Reason(
-                    node.lineno, "MRTR218", f"{node.value.id}.{node.attr} is not there in a resumable function"
+                    line, "", f"{ast.unparse(call.func)} has no {each.arg}= on the bridge; use Sample in a step"
                 )
-        elif isinstance(node, ast.Call) and last_name(node.func) == "get_context":
-            yield Reason(
-                node.lineno, "", f"{function.name} takes its context from {ast.unparse(node.func)}(); hand ctx on to it"
-            )
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and is_ask(function.module, node, function):
-            yield Reason(node.lineno, "", f"{node.func.id}() asks through the SDK's session; ask with ctx.elicit")
 
 
 def _gathers(project: Project, function: Function) -> Iterator[ast.Call]:
