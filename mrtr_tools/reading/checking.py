@@ -38,6 +38,7 @@ _CHECKS: Final[tuple[Callable[[Project, Module], Iterator[Finding]], ...]] = (
 @dataclass(frozen=True, slots=True)
 class _Ignore:
     line: int
+    column: int
     covers: int
     codes: frozenset[str]
     reason: str
@@ -69,14 +70,14 @@ def _without_ignored(source: Source, findings: Iterable[Finding]) -> Iterator[Fi
             yield Finding(
                 str(source.path),
                 each.line,
-                1,
+                each.column,
                 "MRTR901",
                 f"{', '.join(sorted(each.codes))} is ignored, and nobody knows why",
             )
             continue
         for code in sorted(each.codes):
             if (each.line, code) not in used:
-                yield Finding(str(source.path), each.line, 1, "MRTR902", f"there is no {code} here")
+                yield Finding(str(source.path), each.line, each.column, "MRTR902", f"there is no {code} here")
 
 
 def _ignores(source: Source) -> Iterator[_Ignore]:
@@ -88,4 +89,4 @@ def _ignores(source: Source) -> Iterator[_Ignore]:
         while covers < len(lines) and lines[covers - 1].lstrip().startswith("#"):
             covers += 1
         codes = frozenset(code.strip() for code in match[1].split(",") if code.strip())
-        yield _Ignore(line, covers, codes, match[2].strip())
+        yield _Ignore(line, lines[line - 1].rindex(comment) + 1, covers, codes, match[2].strip())

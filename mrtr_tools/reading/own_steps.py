@@ -139,6 +139,8 @@ def _check_destructive(function: Function, *, asks: bool) -> Iterator[Finding]:
     single = keyword(registered, "single_use")
     if isinstance(single, ast.Constant) and single.value is True:
         return
+    if any(isinstance(node, ast.Attribute) and node.attr == "idempotency_key" for node in own_nodes(function.node)):
+        return
     hands_on = any(last_name(call.func) == "then" for call in calls_in(function))
     if (
         asks or last_name(registered.func if isinstance(registered, ast.Call) else registered) == "step"

@@ -54,7 +54,7 @@ def _deed(
     found = sorted((each for each in inside if each is not None), key=lambda each: _ORDER.index(each.kind))
     if not found:
         return None
-    return replace(found[0], through=other.name)
+    return replace(found[0], through=found[0].through or other.name)
 
 
 def written(call: ast.Call) -> str:

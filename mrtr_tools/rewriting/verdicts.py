@@ -233,22 +233,21 @@ def _unfit_call(function: Function, call: ast.Call) -> Iterator[Reason]:
 
 
 def _gathers(project: Project, function: Function) -> Iterator[ast.Call]:
-    """``asyncio.gather`` of nothing but questions that the context asks."""
+    """``asyncio.gather`` of coroutines alone, which the context can drive one after the other."""
     seen: set[ast.Call] = set()
     for call in asks_of(project, function, calls_in(function)):
         around = is_parallel(function, call)
-        if around is None or around in seen or last_name(around.func) != "gather" or around.keywords:
+        if around is None or around in seen or function.module.full_name(around.func) != "asyncio.gather":
             continue
         seen.add(around)
-        if function.context is not None and all(_is_own_ask(function, each) for each in around.args):
+        if function.context is not None and not around.keywords and all(_is_coroutine(each) for each in around.args):
             yield around
 
 
-def _is_own_ask(function: Function, node: ast.expr) -> bool:
-    return (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and isinstance(node.func.value, ast.Name)
-        and node.func.value.id == function.context
-        and is_ask(function.module, node, function)
-    )
+def _is_coroutine(node: ast.expr) -> bool:
+    """Whether something given to ``gather`` is called there, and is no task."""
+    if isinstance(node, ast.Starred):
+        node = node.value
+    if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
+        node = node.elt
+    return isinstance(node, ast.Call) and last_name(node.func) not in ("create_task", "ensure_future")

@@ -2,6 +2,10 @@
 # expect: pick_color ported
 # expect: pick_many ported
 # expect: confirm_only ported
+# play: {"tool": "introduce", "arguments": {}, "answers": {"ask": {"name": "Ann", "age": 41, "mood": "bad"}}, "says": "Hello, Ann (41, bad)"}
+# play: {"tool": "pick-color", "arguments": {}, "answers": {"ask": "green", "ask-2": 3}, "says": "3 x green"}
+# play: {"tool": "pick_many", "arguments": {}, "answers": {"ask": "high", "ask-2": ["ui", "docs"]}, "says": "high: ui, docs"}
+# play: {"tool": "confirm_only", "arguments": {"path": "/a"}, "answers": {"ask": true}, "says": "Forgot /a."}
 """The dialect of FastMCP: scalars, lists, dicts with titles, several choices, nothing at all."""
 
 from dataclasses import dataclass

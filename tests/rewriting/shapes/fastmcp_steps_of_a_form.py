@@ -1,5 +1,6 @@
 # expect: add_expense ported
 # expect: list_expenses nothing
+# play: {"tool": "add_expense", "arguments": {"user_alias": "ann"}, "answers": {"ask": {"amount": 3.5}, "ask-2": {"description": "tea"}, "ask-3": {"confirm": "Yes"}}, "says": "Added 3.50 for tea"}
 """Four questions in a row, guarded each; the work comes last."""
 
 from fastmcp import Context, FastMCP

@@ -1,5 +1,6 @@
 # expect: drop_table ported
 # check: MRTR201
+# play: {"tool": "drop_table", "arguments": {"name": "users"}, "answers": {"ask": {"approved": true}}, "says": "dropped"}
 """A helper asks, inside of a try whose fallback goes ahead: the trap that deletes without asking."""
 
 import logging

@@ -1,5 +1,6 @@
 # expect: search_code ported
 # check: MRTR105
+# play: {"tool": "search_code", "arguments": {"query": "ab", "project": "p"}, "answers": {"ask": {"refined_query": "abcd"}}, "says": "abcd"}
 """An id that nobody sees; the rest is a short question under a condition."""
 
 import uuid

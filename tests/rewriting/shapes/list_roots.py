@@ -1,4 +1,5 @@
 # expect: count_roots ported
+# play: {"tool": "count_roots", "arguments": {}, "answers": {"ask": ["file:///a"]}, "says": "1"}
 """The client's roots."""
 
 from fastmcp import Context, FastMCP

@@ -1,4 +1,5 @@
 # expect: choose ported
+# play: {"tool": "choose", "arguments": {"options": ["a", "b"]}, "answers": {"ask": {"answer": "b", "other": ""}}, "says": "b"}
 """A form that is made in the function."""
 
 from typing import Literal

@@ -1,4 +1,5 @@
 # expect: about ported
+# play: {"tool": "about", "arguments": {}, "answers": {"ask": true}, "says": "Dear about-me"}
 """The server by way of its context."""
 
 from fastmcp import Context, FastMCP

@@ -1,4 +1,5 @@
 # expect: connect ported
+# play: {"tool": "connect", "arguments": {"account": "ann"}, "answers": {"ask": true}, "says": "Opened"}
 """A page to open, with an id that the client gets."""
 
 from mcp.server.fastmcp import Context, FastMCP

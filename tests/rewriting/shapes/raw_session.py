@@ -1,4 +1,5 @@
 # expect: travel ported
+# play: {"tool": "travel", "arguments": {"destination": "Oslo"}, "answers": {"ask": {"confirm": true, "notes": "x"}}, "says": "Booked"}
 """The session's own elicit, with a schema that is written out."""
 
 from mcp.server.fastmcp import Context, FastMCP

@@ -1,6 +1,7 @@
 # expect: hidden refused MRTR214
 # expect: shown ported
 # check: MRTR214
+# play: {"tool": "shown", "arguments": {"name": "x"}, "answers": {"ask": true}, "says": "accept"}
 """Decorators between a tool and its server: one that hides the parameters, and one that does not."""
 
 import functools

@@ -1,5 +1,6 @@
 # expect: titles ported
 # check: MRTR201
+# play: {"tool": "titles", "arguments": {"items": ["a", "b"]}, "answers": {"ask": "A", "ask-2": "B"}, "says": "A"}
 """A model is asked for each item; what fails falls back."""
 
 from typing import Any, Dict, List

@@ -1,4 +1,6 @@
 # expect: book_table ported
+# play: {"tool": "book_table", "arguments": {"date": "2024-12-25", "time": "19:00", "party_size": 2}, "answers": {"ask": {"checkAlternative": true, "alternativeDate": "2024-12-27"}}, "says": "[SUCCESS] Booked for 2024-12-27"}
+# play: {"tool": "book_table", "arguments": {"date": "2024-12-24", "time": "19:00", "party_size": 2}, "answers": {}, "says": "[SUCCESS] Booked for 2024-12-24 at 19:00"}
 """A restaurant of version 1 of the SDK: one question with a pydantic form, under a condition."""
 
 from mcp.server.fastmcp import Context, FastMCP

@@ -1,4 +1,5 @@
 # expect: summarize ported
+# play: {"tool": "summarize", "arguments": {"text": "a long story"}, "answers": {"ask": "short"}, "says": "short"}
 """Sampling through the session, and a plain tool that reports its progress with the SDK's own context."""
 
 import mcp.types as types

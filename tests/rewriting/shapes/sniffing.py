@@ -1,5 +1,6 @@
 # expect: risky ported
 # check: MRTR211
+# play: {"tool": "risky", "arguments": {"name": "x"}, "answers": {"ask": {"ok": true}}, "says": "accept"}
 """Goes by the words of an error, and by the declared capabilities."""
 
 from mcp.server.fastmcp import Context, FastMCP

@@ -1,5 +1,6 @@
 # expect: ask_soon ported
 # check: MRTR206
+# play: {"tool": "ask_soon", "arguments": {}, "answers": {"ask": "Ann"}, "says": "Ann"}
 """A time limit around a question."""
 
 import asyncio

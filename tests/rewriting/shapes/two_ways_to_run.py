@@ -1,4 +1,5 @@
 # expect: hello ported
+# play: {"tool": "hello", "arguments": {}, "answers": {"ask": "Ann"}, "says": "Hello, Ann"}
 """Started in one of two ways, from main()."""
 
 import argparse

@@ -1,5 +1,6 @@
 # expect: update ported
 # expect: anything refused
+# play: {"tool": "update", "arguments": {"id": 3}, "answers": {"ask": "Dune"}, "says": "Dune"}
 """Defaults that do not fit their annotations, and parameters without one."""
 
 from fastmcp import Context, FastMCP
@@ -19,7 +20,7 @@ async def update(id: int, ctx: Context, title: str = None, tags: list = None) ->
 
 
 @mcp.tool()
-async def anything(ctx: Context, **fields) -> str:
+async def anything(ctx: Context, thing) -> str:
     """Anything."""
     return (await ctx.elicit("Sure?", response_type=bool)).action
 
