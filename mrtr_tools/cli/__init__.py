@@ -1,4 +1,4 @@
-"""The command line: `mrtr-tools run`, `call` and `keygen`.
+"""The command line: `mrtr-tools run`, `call`, `check`, `port` and `keygen`.
 
 It needs the extra: ``pip install "mrtr-tools[cli]"``. Importing this module does not.
 """

@@ -16,7 +16,7 @@ from mrtr_tools.cli.run import run
 __all__ = ["app"]
 
 app = typer.Typer(
-    help="MCP tools that ask before they can finish: serve them, call them, make keys for them.",
+    help="MCP tools that ask before they can finish: serve them, call them, check them, make keys for them.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,  # square brackets in help are what a user may leave out
@@ -46,4 +46,4 @@ def options(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """MCP tools that ask before they can finish: serve them, call them, make keys for them."""
+    """MCP tools that ask before they can finish: serve them, call them, check them, make keys for them."""
