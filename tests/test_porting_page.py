@@ -19,7 +19,9 @@ ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "cookbook" / "PORTING.md").read_text()
 BLOCKS = [
     (PAGE[: match.start()].count("\n") + 2, match[1] is not None, match[2])
-    for match in re.finditer(r"^(<!-- of another version -->\n)?```python\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL)
+    for match in re.finditer(
+        r"^(<!-- of another version -->\n)?```python\n(.*?)^```$", PAGE, flags=re.MULTILINE | re.DOTALL
+    )
 ]
 RUNNABLE = [(line, text) for line, is_of_another, text in BLOCKS if not is_of_another]
 
@@ -69,8 +71,20 @@ def test_port_writes_what_the_page_shows(name):
 @pytest.mark.parametrize(
     ("texts", "tool", "arguments", "answers", "says"),
     [
-        (('"rooms"', "@needs_input"), "book_room", {"day": "Monday"}, {"size": 3, "ok": True}, "Booked for 3 on Monday."),
-        (('"rooms"', "@resumable"), "book_room", {"day": "Monday"}, {"ask": 3, "ask-2": True}, "Booked for 3 on Monday."),
+        (
+            ('"rooms"', "@needs_input"),
+            "book_room",
+            {"day": "Monday"},
+            {"size": 3, "ok": True},
+            "Booked for 3 on Monday.",
+        ),
+        (
+            ('"rooms"', "@resumable"),
+            "book_room",
+            {"day": "Monday"},
+            {"ask": 3, "ask-2": True},
+            "Booked for 3 on Monday.",
+        ),
         (('"bookings"', "@needs_input"), "book_table", {"date": "2026-12-24"}, {}, "Booked for 2026-12-24."),
         (
             ('"bookings"', "@needs_input"),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from mrtr_tools.reading.asks import is_ask
 from mrtr_tools.reading.functions import Function
@@ -48,6 +49,7 @@ def asks_of(project: Project, function: Function, nodes: Iterable[ast.AST]) -> l
     ]
 
 
+@lru_cache(maxsize=4)
 def before_questions(project: Project) -> Mapping[Function, Sequence[Before]]:
     """For each function that asks, the calls in it that a question may come after, here or in what called it."""
     after: dict[Function, int] = {}

@@ -22,7 +22,7 @@ from mrtr_tools.rewriting.outcomes import Outcome, Reason, Rewritten, Verdict
 from mrtr_tools.rewriting.placing import Insertion, Place, last_import, place_for
 from mrtr_tools.rewriting.verdicts import OF_THE_SERVER, Plan, plans_of
 
-__all__ = ["port"]
+__all__ = ["to_bridge"]
 
 _NAMES: Final = {
     "Toolbox": "mrtr_tools",
@@ -36,7 +36,7 @@ WIDTH: Final = 116
 MIN_WIDTH: Final = 60
 
 
-def port(source: Source, *, steps: bool = False) -> Rewritten:  # noqa: ARG001
+def to_bridge(source: Source) -> Rewritten:
     """Put the tools of a file that ask in their body on the bridge.
 
     What cannot go there stays as it is, with a note above it that says why. Running it again changes nothing.

@@ -12,7 +12,7 @@ from libcst.metadata import MetadataWrapper, PositionProvider
 
 from mrtr_tools.reading.sources import Source
 
-__all__ = ["Change", "Edits", "Span", "apply", "is_told", "span_of"]
+__all__ = ["Change", "Edits", "Span", "apply", "is_placed", "is_told", "span_of"]
 
 Span = tuple[int, int, int, int]
 """First line, column in it, last line, column in it: lines from 1, columns from 0 in characters."""
@@ -67,6 +67,21 @@ def span_of(source: Source, node: ast.AST) -> Span:
         end_line,
         _characters(source, end_line, end_column),
     )
+
+
+def is_placed(source: Source, node: ast.expr) -> bool:
+    """Whether a node stands where the syntax tree says; before Python 3.12 not all do that stand inside of a text."""
+    first, start, last, end = span_of(source, node)
+    lines = source.text.split(NEXT_LINE)[first - 1 : last]
+    if not lines:
+        return False
+    lines[-1] = lines[-1][:end]
+    lines[0] = lines[0][start:]
+    try:
+        there = ast.parse("(" + NEXT_LINE.join(lines) + ")", mode="eval").body
+    except SyntaxError:
+        return False
+    return ast.dump(there) == ast.dump(node)
 
 
 def is_told(source: Source, line: int, note: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
 from mrtr_tools.reading.asking import check_asking, is_missing
@@ -20,6 +21,7 @@ from mrtr_tools.reading.sharing import check_sharing
 from mrtr_tools.reading.summaries import deed_of
 from mrtr_tools.reading.surroundings import check_surroundings, is_parallel
 from mrtr_tools.rewriting.decorated import refused_options, told_options
+from mrtr_tools.rewriting.edits import is_placed
 from mrtr_tools.rewriting.onces import can_run_once
 from mrtr_tools.rewriting.outcomes import Reason
 
@@ -108,7 +110,7 @@ def _fill(project: Project, plan: Plan) -> None:
 def _onces(project: Project, function: Function) -> Iterator[ast.Call]:
     for before in before_questions(project).get(function, ()):
         deed = deed_of(project, function.module, before.call, function)
-        if deed is None or not can_run_once(project, before):
+        if deed is None or not can_run_once(project, before) or not is_placed(function.module.source, before.call):
             continue
         if deed.kind is not Kind.LIVE or isinstance(function.module.source.parents.get(before.call), ast.Await):
             yield before.call
@@ -151,9 +153,10 @@ def is_at_top(module: Module, name: str) -> bool:
     return name in bound or name in module.imports
 
 
-def _findings(project: Project, module: Module) -> Iterator[Finding]:
-    for check in (check_asking, check_reruns, check_surroundings, check_sharing):
-        yield from check(project, module)
+@lru_cache(maxsize=64)
+def _findings(project: Project, module: Module) -> tuple[Finding, ...]:
+    checks = (check_asking, check_reruns, check_surroundings, check_sharing)
+    return tuple(finding for check in checks for finding in check(project, module))
 
 
 def _reached(project: Project, function: Function) -> list[Function]:
@@ -210,7 +213,7 @@ def _unfit_parameters(function: Function) -> Iterator[Reason]:
 def _unfit_names(function: Function, *, has_server: bool) -> Iterator[Reason]:
     for node in own_nodes(function.node):
         if isinstance(node, ast.Attribute) and is_missing(function, node):
-            if not (has_server and node.attr in OF_THE_SERVER):
+            if not (has_server and node.attr in OF_THE_SERVER and is_placed(function.module.source, node)):
                 yield Reason(node.lineno, "MRTR218", f"{ast.unparse(node)} is not there in a resumable function")
         elif isinstance(node, ast.Call):
             yield from _unfit_call(function, node)
@@ -240,7 +243,8 @@ def _gathers(project: Project, function: Function) -> Iterator[ast.Call]:
         if around is None or around in seen or function.module.full_name(around.func) != "asyncio.gather":
             continue
         seen.add(around)
-        if function.context is not None and not around.keywords and all(_is_coroutine(each) for each in around.args):
+        fits = not around.keywords and all(_is_coroutine(each) for each in around.args)
+        if function.context is not None and fits and is_placed(function.module.source, around):
             yield around
 
 

@@ -1,7 +1,7 @@
 """Tools in the shapes in which public servers ask, one file for each in `shapes/`.
 
 ``# expect: TOOL ported`` or ``# expect: TOOL refused CODE`` says what becomes of a tool, ``# check: CODE`` what is found
-in the file, and ``# play: {...}`` a conversation with the tool after it was ported.
+in the file, ``# play: {...}`` a conversation with the tool after it was ported, and ``# steps: {...}`` one after it went on to steps.
 """
 
 import ast
@@ -23,8 +23,11 @@ from mrtr_tools.rewriting import Verdict, port
 from mrtr_tools.testing import Player
 
 SHAPES = sorted((Path(__file__).parent / "shapes").glob("*.py"))
-LINES = {path: re.findall(r"^# (expect|check|play): (.*)$", path.read_text(), flags=re.MULTILINE) for path in SHAPES}
+LINES = {
+    path: re.findall(r"^# (expect|check|play|steps): (.*)$", path.read_text(), flags=re.MULTILINE) for path in SHAPES
+}
 PLAYS = [(path, json.loads(text)) for path, lines in LINES.items() for kind, text in lines if kind == "play"]
+STEPS = [(path, json.loads(text)) for path, lines in LINES.items() for kind, text in lines if kind == "steps"]
 EDITED = re.compile(
     r"\s*@\w+(\.\w+)*\b.*|\s*from (mcp|fastmcp)\b.*|.*\.run\(.*|.*= FastMCP\(.*|.*\basync def .*|.*\bawait \w+\(.*"
     r"|.*\basyncio\.gather\(.*|.*\bctx\.fastmcp\b.*"
@@ -95,18 +98,54 @@ def test_nine_in_ten_are_ported_or_refused_as_expected(capsys):
     assert all(each.reasons for each in outcomes if each.verdict is Verdict.REFUSED)
 
 
+def toolbox_of(text: str, path: Path, monkeypatch: pytest.MonkeyPatch) -> Toolbox:
+    """The toolbox of a file that is loaded from its text."""
+    monkeypatch.setenv(VARIABLE, generate_key())
+    module = ModuleType(f"ported_{path.stem}")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    exec(compile(text, str(path), "exec"), module.__dict__)
+    return next(each for each in vars(module).values() if isinstance(each, Toolbox))
+
+
 @pytest.mark.skipif(find_spec("mrtr_tools.porting") is None, reason="what runs ported tools is not there")
 @pytest.mark.parametrize(
     ("path", "play"), PLAYS, ids=lambda value: value.stem if isinstance(value, Path) else value["tool"]
 )
 def test_a_ported_tool_runs(path, play, monkeypatch):
-    monkeypatch.setenv(VARIABLE, generate_key())
-    module = ModuleType(f"ported_{path.stem}")
-    monkeypatch.setitem(sys.modules, module.__name__, module)
-    exec(compile(port(read_source(path)).text, str(path), "exec"), module.__dict__)
-    toolbox = next(each for each in vars(module).values() if isinstance(each, Toolbox))
+    toolbox = toolbox_of(port(read_source(path)).text, path, monkeypatch)
 
     played = Player(toolbox).play(play["tool"], play["arguments"], **play["answers"])
 
     assert play["says"] in str(played.text)
     assert played.questions == list(play["answers"])
+
+
+@pytest.mark.parametrize(
+    ("path", "play"), STEPS, ids=lambda value: value.stem if isinstance(value, Path) else value["tool"]
+)
+def test_a_tool_that_went_on_to_steps_runs(path, play, monkeypatch):
+    done = port(read_source(path), steps=True)
+    if "mrtr_tools.porting" in done.text and find_spec("mrtr_tools.porting") is None:
+        pytest.skip("what runs ported tools is not there")
+    toolbox = toolbox_of(done.text, path, monkeypatch)
+
+    played = Player(toolbox).play(play["tool"], play["arguments"], **play["answers"])
+
+    assert play["says"] in str(played.text)
+    assert played.questions == list(play["answers"])
+
+
+@pytest.mark.parametrize("path", SHAPES, ids=lambda path: path.stem)
+def test_going_on_to_steps_twice_changes_nothing(path):
+    once = port(read_source(path), steps=True).text
+
+    assert port(parse_source(once, path), steps=True).text == once
+
+
+@pytest.mark.parametrize("path", SHAPES, ids=lambda path: path.stem)
+def test_what_cannot_go_on_to_steps_stays_on_the_bridge_with_a_reason(path):
+    bridge, further = port(read_source(path)), port(read_source(path), steps=True)
+
+    for before, after in zip(bridge.outcomes, further.outcomes, strict=True):
+        assert (after.verdict is Verdict.REFUSED) == (before.verdict is Verdict.REFUSED)
+        assert after.verdict is not Verdict.PORTED or len(after.reasons) > len(before.reasons)

@@ -6,6 +6,10 @@
 # play: {"tool": "pick-color", "arguments": {}, "answers": {"ask": "green", "ask-2": 3}, "says": "3 x green"}
 # play: {"tool": "pick_many", "arguments": {}, "answers": {"ask": "high", "ask-2": ["ui", "docs"]}, "says": "high: ui, docs"}
 # play: {"tool": "confirm_only", "arguments": {"path": "/a"}, "answers": {"ask": true}, "says": "Forgot /a."}
+# steps: {"tool": "pick-color", "arguments": {"note": "bright"}, "answers": {"color": "green", "count": 3}, "says": "3 x green bright"}
+# steps: {"tool": "pick-color", "arguments": {}, "answers": {"color": "green", "count": 3}, "says": "3 x green"}
+# steps: {"tool": "confirm_only", "arguments": {"path": "/a"}, "answers": {"response": true}, "says": "Forgot /a."}
+# steps: {"tool": "confirm_only", "arguments": {"path": "/a"}, "answers": {"response": false}, "says": "Kept."}
 """The dialect of FastMCP: scalars, lists, dicts with titles, several choices, nothing at all."""
 
 from dataclasses import dataclass

@@ -1,6 +1,8 @@
 # expect: add_expense ported
 # expect: list_expenses nothing
 # play: {"tool": "add_expense", "arguments": {"user_alias": "ann"}, "answers": {"ask": {"amount": 3.5}, "ask-2": {"description": "tea"}, "ask-3": {"confirm": "Yes"}}, "says": "Added 3.50 for tea"}
+# steps: {"tool": "add_expense", "arguments": {"user_alias": "ann"}, "answers": {"amount_input": {"amount": 3.5}, "description_input": {"description": "tea"}, "confirm_input": {"confirm": "Yes"}}, "says": "Added 3.50 for tea"}
+# steps: {"tool": "add_expense", "arguments": {"user_alias": "ann"}, "answers": {"amount_input": {"amount": 3.5}, "description_input": {"description": "tea"}, "confirm_input": {"confirm": "No"}}, "says": "cancelled"}
 """Four questions in a row, guarded each; the work comes last."""
 
 from fastmcp import Context, FastMCP

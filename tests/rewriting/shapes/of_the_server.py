@@ -1,5 +1,6 @@
 # expect: about ported
 # play: {"tool": "about", "arguments": {}, "answers": {"ask": true}, "says": "Dear about-me"}
+# steps: {"tool": "about", "arguments": {}, "answers": {"answer": true}, "says": "Dear about-me"}
 """The server by way of its context."""
 
 from fastmcp import Context, FastMCP

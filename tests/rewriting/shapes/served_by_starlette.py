@@ -1,4 +1,5 @@
 # expect: trip ported
+# steps: {"tool": "trip", "arguments": {"date": "now"}, "answers": {"wish": {"when": "later"}}, "says": "later"}
 """An ASGI app, made when the file is loaded."""
 
 from mcp.server.fastmcp import Context, FastMCP

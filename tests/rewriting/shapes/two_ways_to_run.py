@@ -1,5 +1,6 @@
 # expect: hello ported
 # play: {"tool": "hello", "arguments": {}, "answers": {"ask": "Ann"}, "says": "Hello, Ann"}
+# steps: {"tool": "hello", "arguments": {}, "answers": {"answer": "Ann"}, "says": "Hello, Ann"}
 """Started in one of two ways, from main()."""
 
 import argparse
