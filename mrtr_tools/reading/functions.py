@@ -137,16 +137,17 @@ class Module:
         first, dot, rest = name.partition(".")
         return self.imports.get(first, first) + dot + rest
 
+    @cached_property
+    def _by_name(self) -> Mapping[tuple[str, Function | None], Function]:
+        return {(each.name, each.owner): each for each in self.functions if each.in_class is None}
+
     def find(self, name: str, near: Function | None) -> Function | None:
         """The function of this file that a plain name stands for, seen from a place."""
-        scope = near
         while True:
-            found = [each for each in self.functions if each.name == name and each.owner is scope and not each.in_class]
-            if found:
-                return found[-1]
-            if scope is None:
-                return None
-            scope = scope.owner
+            found = self._by_name.get((name, near))
+            if found is not None or near is None:
+                return found
+            near = near.owner
 
     def find_method(self, name: str, near: Function | None) -> Function | None:
         """The method of the class that a function is in."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterable, Iterator
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +16,7 @@ from mrtr_tools.reading.sources import NotReadable, Source, read_source
 __all__ = ["Project", "calls_in"]
 
 MAX_FILES: Final = 400
-MAX_LEVELS: Final = 8
+MAX_LEVELS: Final = 6
 
 
 class Project:
@@ -98,28 +98,42 @@ class Project:
         return None
 
     def _read(self, file: Path) -> Module | None:
+        if file in self._missing:
+            return None
         path = file.resolve()
         if path in self._modules:
             return self._modules[path]
-        if path in self._missing or len(self._modules) >= MAX_FILES or not path.is_file():
-            self._missing.add(path)
+        if len(self._modules) >= MAX_FILES or not path.is_file():
+            self._missing.add(file)
             return None
         try:
             self._modules[path] = read_module(read_source(path))
         except NotReadable:
-            self._missing.add(path)
+            self._missing.add(file)
             return None
         return self._modules[path]
 
 
-def _folders(file: Path, path: str) -> Iterator[Path]:
+def _folders(file: Path, path: str) -> Sequence[Path]:
     """Where a module may be: so many levels up when the import is relative, else in the folders around the file."""
     level = len(path) - len(path.lstrip("."))
-    above = [file.resolve().parent, *file.resolve().parent.parents]
+    around = _around(file)
     if level:
-        yield from above[level - 1 : level]
-    elif path.partition(".")[0] not in sys.stdlib_module_names:
-        yield from above[:MAX_LEVELS]
+        return around[level - 1 : level]
+    return () if path.partition(".")[0] in sys.stdlib_module_names else around
+
+
+@lru_cache(maxsize=256)
+def _around(file: Path) -> Sequence[Path]:
+    """The folders that a file is in, up to that of its project; but not those of installed packages."""
+    found: list[Path] = []
+    for folder in [file.resolve().parent, *file.resolve().parent.parents][:MAX_LEVELS]:
+        if folder.name in ("site-packages", "dist-packages"):
+            break
+        found.append(folder)
+        if any((folder / name).exists() for name in ("pyproject.toml", "setup.py", ".git")):
+            break
+    return found
 
 
 def calls_in(function: Function) -> Iterator[ast.Call]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Mapping
 from enum import Enum
+from functools import lru_cache
 from typing import Final
 
 from mrtr_tools.reading.functions import Function, Module, dotted, last_name
@@ -70,12 +72,20 @@ def is_resumable(function: Function) -> bool:
 
 def is_toolbox(module: Module, name: str) -> bool:
     """Whether a name is bound to a `Toolbox`, or sounds as if it were."""
+    made_by = _made_by(module).get(name)
+    return made_by == "Toolbox" if made_by is not None else "toolbox" in name.rpartition(".")[2].lower()
+
+
+@lru_cache(maxsize=256)
+def _made_by(module: Module) -> Mapping[str, str]:
+    """For each name that is bound to a call, what was called."""
+    made: dict[str, str] = {}
     for node in ast.walk(module.source.tree):
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and isinstance(node.value, ast.Call):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            if name in {dotted(target) for target in targets}:
-                return last_name(node.value.func) == "Toolbox"
-    return "toolbox" in name.rpartition(".")[2].lower()
+            names = (dotted(target) for target in targets)
+            made |= {each: last_name(node.value.func) for each in names if each is not None and each not in made}
+    return made
 
 
 def keyword(call: ast.expr | None, name: str) -> ast.expr | None:
@@ -99,8 +109,11 @@ def _receiver(node: ast.expr) -> str | None:
 
 
 def _is_lifespan(function: Function) -> bool:
-    if "lifespan" in function.name:
-        return True
-    calls = (node for node in ast.walk(function.module.source.tree) if isinstance(node, ast.Call))
+    return "lifespan" in function.name or function.name in _lifespans(function.module)
+
+
+@lru_cache(maxsize=256)
+def _lifespans(module: Module) -> frozenset[str]:
+    calls = (node for node in ast.walk(module.source.tree) if isinstance(node, ast.Call))
     given = (keyword(call, "lifespan") for call in calls)
-    return any(isinstance(each, ast.Name) and each.id == function.name for each in given)
+    return frozenset(each.id for each in given if isinstance(each, ast.Name))
