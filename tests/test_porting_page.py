@@ -69,49 +69,45 @@ def test_port_writes_what_the_page_shows(name):
 
 
 @pytest.mark.parametrize(
-    ("texts", "tool", "arguments", "answers", "says"),
+    ("texts", "call", "answers", "says"),
     [
         (
             ('"rooms"', "@needs_input"),
-            "book_room",
-            {"day": "Monday"},
+            ("book_room", {"day": "Monday"}),
             {"size": 3, "ok": True},
             "Booked for 3 on Monday.",
         ),
         (
             ('"rooms"', "@resumable"),
-            "book_room",
-            {"day": "Monday"},
+            ("book_room", {"day": "Monday"}),
             {"ask": 3, "ask-2": True},
             "Booked for 3 on Monday.",
         ),
-        (('"bookings"', "@needs_input"), "book_table", {"date": "2026-12-24"}, {}, "Booked for 2026-12-24."),
+        (('"bookings"', "@needs_input"), ("book_table", {"date": "2026-12-24"}), {}, "Booked for 2026-12-24."),
         (
             ('"bookings"', "@needs_input"),
-            "book_table",
-            {"date": "2026-12-25"},
+            ("book_table", {"date": "2026-12-25"}),
             {"table": {"check": True, "date": "2027-01-01"}},
             "Booked for 2027-01-01.",
         ),
         (
             ('"bookings"', "@resumable"),
-            "book_table",
-            {"date": "2026-12-25"},
+            ("book_table", {"date": "2026-12-25"}),
             {"ask": {"check": True, "date": "2027-01-01"}},
             "Booked for 2027-01-01.",
         ),
-        (('"files"', "@needs_input"), "delete_file", {"path": "a"}, {"ok": True}, "Deleted a."),
-        (('"files"', "@needs_input"), "delete_file", {"path": "a"}, {"ok": False}, "Nothing was deleted."),
-        (('"flights"', "@needs_input"), "fly", {"city": "Oslo"}, {"ok": True}, "To Oslo for 40."),
+        (('"files"', "@needs_input"), ("delete_file", {"path": "a"}), {"ok": True}, "Deleted a."),
+        (('"files"', "@needs_input"), ("delete_file", {"path": "a"}), {"ok": False}, "Nothing was deleted."),
+        (('"flights"', "@needs_input"), ("fly", {"city": "Oslo"}), {"ok": True}, "To Oslo for 40."),
     ],
 )
-def test_a_tool_of_the_page_does_what_it_says(texts, tool, arguments, answers, says, monkeypatch):
+def test_a_tool_of_the_page_does_what_it_says(texts, call, answers, says, monkeypatch):
     if "@resumable" in texts and find_spec("mrtr_tools.porting") is None:
         pytest.skip("what runs ported tools is not there")
     toolbox = loaded(block(*texts), monkeypatch)["toolbox"]
     assert isinstance(toolbox, Toolbox)
 
-    played = Player(toolbox).play(tool, arguments, **answers)
+    played = Player(toolbox).play(*call, **answers)
 
     assert played.text == says
     assert played.questions == list(answers)

@@ -8,7 +8,7 @@ from typing import Final
 
 from mrtr_tools.reading.functions import Function, Module, dotted, last_name
 
-__all__ = ["ASKING", "is_ask", "is_on_context", "message_of", "shape_of"]
+__all__ = ["ASKING", "is_ask", "is_on_context", "message_of", "page_of", "shape_of"]
 
 ASKING: Final = {"elicit", "elicit_form", "elicit_url", "sample", "sample_step", "create_message", "list_roots"}
 """The names of the methods that ask."""
@@ -64,3 +64,11 @@ def shape_of(call: ast.Call) -> ast.expr | None:
     if last_name(call.func) in ("elicit", "elicit_form") and len(call.args) > 1:
         return call.args[1]
     return None
+
+
+def page_of(call: ast.Call) -> ast.expr | None:
+    """The address of the page that is to be opened."""
+    if last_name(call.func) != "elicit_url":
+        return None
+    named = {each.arg: each.value for each in call.keywords}
+    return named["url"] if "url" in named else (call.args[1] if len(call.args) > 1 else None)

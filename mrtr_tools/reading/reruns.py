@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from mrtr_tools.reading.asking import found
-from mrtr_tools.reading.asks import is_ask, is_on_context, message_of, shape_of
+from mrtr_tools.reading.asks import is_ask, is_on_context, message_of, page_of, shape_of
 from mrtr_tools.reading.effects import Kind
 from mrtr_tools.reading.flows import before_questions
 from mrtr_tools.reading.functions import Function, Module
@@ -70,7 +70,7 @@ def varying(project: Project, function: Function) -> Iterator[tuple[ast.Call, as
     for call in calls_in(function):
         if not is_ask(function.module, call, function):
             continue
-        for part in (message_of(call), shape_of(call)):
+        for part in (message_of(call), shape_of(call), page_of(call)):
             for node in ast.walk(part) if part is not None else ():
                 by: tuple[ast.Call, Deed] | None = None
                 if isinstance(node, ast.Name):
@@ -85,15 +85,18 @@ def varying(project: Project, function: Function) -> Iterator[tuple[ast.Call, as
 
 
 def _made(project: Project, function: Function) -> dict[str, tuple[ast.Call, Deed]]:
-    """The names that are assigned from a call, with the call and what it does."""
+    """The names that are assigned from a call, at once or by way of another name, with the call and what it does."""
     made: dict[str, tuple[ast.Call, Deed]] = {}
-    for statement in ast.walk(function.node):
-        if not isinstance(statement, (ast.Assign, ast.AnnAssign)) or statement.value is None:
+    assigned = (node for node in ast.walk(function.node) if isinstance(node, (ast.Assign, ast.AnnAssign)))
+    for statement in sorted(assigned, key=lambda node: node.lineno):
+        if statement.value is None:
             continue
         calls = [node for node in ast.walk(statement.value) if isinstance(node, ast.Call)]
         if any(is_on_context(call, function) for call in calls):
             continue
         deeds = [(c, deed) for c in calls if (deed := deed_of(project, function.module, c, function)) is not None]
+        read = (node.id for node in ast.walk(statement.value) if isinstance(node, ast.Name))
+        deeds += [made[name] for name in read if name in made]
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
         names = [node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)]
         made |= dict.fromkeys(names, deeds[0]) if deeds else {}

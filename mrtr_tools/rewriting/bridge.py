@@ -17,9 +17,11 @@ from mrtr_tools.rewriting.contexts import can_swap, change_imports, strip_parame
 from mrtr_tools.rewriting.decorated import decorator_on
 from mrtr_tools.rewriting.dialects import V1
 from mrtr_tools.rewriting.edits import Change, Edits, apply, is_told, span_of
+from mrtr_tools.rewriting.fresh_values import Fresh
 from mrtr_tools.rewriting.options import move_options
 from mrtr_tools.rewriting.outcomes import Outcome, Reason, Rewritten, Verdict
-from mrtr_tools.rewriting.placing import Insertion, Place, last_import, place_for
+from mrtr_tools.rewriting.placing import Insertion, Place, free_name, last_import, place_for
+from mrtr_tools.rewriting.substitutions import text_of
 from mrtr_tools.rewriting.verdicts import OF_THE_SERVER, Plan, plans_of
 
 __all__ = ["to_bridge"]
@@ -85,6 +87,7 @@ def _edit_file(module: Module, edits: Edits, ported: list[Plan]) -> None:
     for call, context in {call: _context(module, call) for plan in ported for call in plan.onces}.items():
         is_awaited = isinstance(module.source.parents.get(call), ast.Await)
         edits.change(module.source, cst.Call, call, _once(context, is_awaited=is_awaited))
+    _make_once(module, edits, [fresh for plan in ported for fresh in plan.fresh.values()])
     swaps = can_swap(module, [each for plan in ported for each in plan.reached])
     needed |= {"Context"} if swaps else set()
     edits.imports = change_imports(swaps=swaps)
@@ -112,6 +115,27 @@ def _name_servers(module: Module, edits: Edits, ported: list[Plan]) -> None:
 
 def _named(server: str) -> Change:
     return lambda _: cst.Name(server)
+
+
+def _make_once(module: Module, edits: Edits, values: Iterable[Fresh]) -> None:
+    """Put what makes a value into a function, which is run once."""
+    made: dict[str, str] = {}
+    for each in dict.fromkeys(values):
+        code = text_of(module.source, each.statement.value, ())
+        if code not in made:
+            made[code] = free_name(module.source, f"new_{each.name.lower()}", set(made.values()))
+            function = f"def {made[code]}() -> {each.annotation}:\n    return {code}"
+            top = module.source.tree.body
+            above = next(
+                node for node in top if node.lineno <= each.statement.lineno <= (node.end_lineno or node.lineno)
+            )
+            edits.functions.setdefault(span_of(module.source, above)[:2], []).append(function)
+        once = f"await {each.function.context}.once({made[code]})"
+        edits.change(module.source, cst.Assign, each.statement, _assigning(once))
+
+
+def _assigning(code: str) -> Change:
+    return lambda node: node.with_changes(value=cst.parse_expression(code))
 
 
 def _gathering(context: str) -> Change:

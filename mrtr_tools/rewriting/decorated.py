@@ -43,7 +43,7 @@ def refused_options(module: Module, decorator: ast.expr) -> list[Reason]:
     refused = [
         Reason(line, "", REFUSED[each.arg])
         for each in decorator.keywords
-        if each.arg in REFUSED and not _is_no(each.value)
+        if each.arg in REFUSED and not _is_usual(each)
     ]
     for each in decorator.keywords:
         if each.arg is None:
@@ -132,8 +132,9 @@ def _camel(name: str) -> str:
     return re.sub(r"_(\w)", lambda match: match[1].upper(), name)
 
 
-def _is_no(value: ast.expr) -> bool:
-    return isinstance(value, ast.Constant) and value.value in (None, False)
+def _is_usual(option: ast.keyword) -> bool:
+    usual = (None, True) if option.arg == "enabled" else (None, False)
+    return isinstance(option.value, ast.Constant) and option.value.value in usual
 
 
 def _is_text(value: ast.expr) -> bool:

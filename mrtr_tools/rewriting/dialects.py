@@ -7,7 +7,7 @@ from typing import Final
 
 import libcst as cst
 
-__all__ = ["CONTEXT_MODULES", "MOVED_OPTIONS", "V1", "moved", "without"]
+__all__ = ["CONTEXT_MODULES", "GONE", "MOVED_OPTIONS", "V1", "moved", "without"]
 
 V1: Final = "mcp.server.fastmcp"
 V2: Final = "mcp.server.mcpserver"
@@ -27,6 +27,9 @@ MOVED_OPTIONS: Final = {
     "stateless_http", "event_store", "retry_interval", "transport_security",
 }  # fmt: skip
 """What `FastMCP(...)` of the SDK took, and `run(...)` takes since."""
+
+GONE: Final = {"_mcp_server", "get_context", *(f"settings.{name}" for name in MOVED_OPTIONS)}
+"""What a server had by these names, and has no more."""
 
 _RENAMED: Final[Mapping[str, str]] = {"FastMCP": "MCPServer", "McpError": "MCPError"}
 

@@ -32,6 +32,7 @@ class Edits:
         changes: new nodes for old ones; by the kind of node and its place.
         before: lines of code to put before a statement, by the place of that.
         after: lines of code to put after a statement.
+        functions: functions to put above a statement of the file, apart from it.
         notes: comments to put above a statement, or above the decorators of a function.
         end: lines of code for the end of the file.
         top: lines of code for its beginning, where there is no import and no docstring.
@@ -41,6 +42,7 @@ class Edits:
     changes: dict[tuple[str, Span], Change] = field(default_factory=dict[tuple[str, Span], Change])
     before: dict[Start, list[str]] = field(default_factory=dict[Start, list[str]])
     after: dict[Start, list[str]] = field(default_factory=dict[Start, list[str]])
+    functions: dict[Start, list[str]] = field(default_factory=dict[Start, list[str]])
     notes: dict[Start, list[str]] = field(default_factory=dict[Start, list[str]])
     end: list[str] = field(default_factory=list[str])
     top: list[str] = field(default_factory=list[str])
@@ -98,10 +100,10 @@ def apply(source: Source, edits: Edits) -> str:
     """The text of a file after some edits."""
     wrapper = MetadataWrapper(cst.parse_module(source.text), unsafe_skip_copy=True)
     module = wrapper.visit(_Editing(edits))
-    body = [*_parsed(edits.top), *module.body, *_parsed(edits.end)]
-    if edits.end and module.body:
-        body[-len(edits.end)] = body[-len(edits.end)].with_changes(leading_lines=[cst.EmptyLine(indent=False)])
-    return module.with_changes(body=body).code
+    end = [cast("Any", each) for each in _parsed(edits.end)]
+    if end and module.body:
+        end[0] = end[0].with_changes(leading_lines=[*_APART, *end[0].leading_lines])
+    return module.with_changes(body=[*_parsed(edits.top), *module.body, *end]).code
 
 
 def _characters(source: Source, line: int, column: int) -> int:
@@ -112,7 +114,12 @@ def _characters(source: Source, line: int, column: int) -> int:
 
 
 def _parsed(lines: Sequence[str]) -> list[cst.BaseStatement]:
-    return [cast("cst.BaseStatement", each) for each in cst.parse_module("\n".join(lines) + "\n").body] if lines else []
+    """Lines of code, each with the comments above it."""
+    body = cst.parse_module("\n".join(["pass", *lines, ""])).body
+    return [cast("cst.BaseStatement", each) for each in body[1:]]
+
+
+_APART: Final = [cst.EmptyLine(indent=False), cst.EmptyLine(indent=False)]
 
 
 class _Editing(cst.CSTTransformer):
@@ -153,4 +160,6 @@ class _Editing(cst.CSTTransformer):
             first = cast("Any", before[0])
             before[0] = first.with_changes(leading_lines=[*cast("Any", updated).leading_lines, *first.leading_lines])
             updated = cast("Any", updated).with_changes(leading_lines=[])
-        return cst.FlattenSentinel([*before, updated, *after]) if before or after else updated
+        functions = _parsed(edits.functions.get(start, []))
+        functions = [cast("Any", each).with_changes(leading_lines=_APART) for each in functions]
+        return cst.FlattenSentinel([*functions, *before, updated, *after]) if functions or before or after else updated

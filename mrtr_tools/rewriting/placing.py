@@ -158,7 +158,7 @@ def _attachments(module: Module, server: str, scope: Function | None, line: str)
     for paths in by_function.values():
         yield Insertion(_anchor(paths), after=False, lines=(line,))
     if not starts:
-        yield _at_the_end(module, scope, line)
+        yield _at_the_end(module, server, scope, line)
 
 
 def _path(module: Module, node: ast.AST) -> list[ast.stmt]:
@@ -188,13 +188,17 @@ def _anchor(paths: list[list[ast.stmt]]) -> ast.stmt:
     return min(nexts, key=lambda each: each.lineno)
 
 
-def _at_the_end(module: Module, scope: Function | None, line: str) -> Insertion:
-    body = module.source.tree.body if scope is None else scope.node.body
-    for statement in body:
-        is_main = isinstance(statement, ast.If) and "__name__" in ast.unparse(statement.test)
-        if (scope is None and is_main) or (scope is not None and isinstance(statement, ast.Return)):
-            return Insertion(statement, after=False, lines=(line,))
-    return Insertion(None if scope is None else body[-1], after=True, lines=(line,))
+def _at_the_end(module: Module, server: str, scope: Function | None, line: str) -> Insertion:
+    """Where a server is not started in the file: before a function gives it back, or where the file itself is run."""
+    if scope is not None:
+        body = scope.node.body
+        returned = next((each for each in body if isinstance(each, ast.Return)), None)
+        return Insertion(returned or body[-1], after=returned is None, lines=(line,))
+    for statement in module.source.tree.body:
+        if isinstance(statement, ast.If) and "__name__" in ast.unparse(statement.test):
+            return Insertion(statement.body[0], after=False, lines=(line,))
+    note = f"# mrtr: decide: what starts {server} from outside of this file has to call {line} first"
+    return Insertion(None, after=True, lines=(f'{note}\nif __name__ == "__main__":\n    {line}\n    {server}.run()',))
 
 
 def _first(body: Sequence[ast.stmt]) -> ast.stmt:

@@ -27,15 +27,17 @@ def port(source: Source, *, steps: bool = False) -> Rewritten:
     if not steps:
         return on_bridge
     further = to_steps(parse_source(on_bridge.text, source.path))
-    outcomes = {each.tool: each for each in on_bridge.outcomes}
-    for each in further.outcomes:
-        outcomes[each.tool] = _both(outcomes.get(each.tool), each)
-    return Rewritten(further.text, list(outcomes.values()))
+    waiting = list(further.outcomes)
+    outcomes = [_further(each, waiting) for each in on_bridge.outcomes]
+    return Rewritten(further.text, [*outcomes, *waiting])
 
 
-def _both(before: Outcome | None, after: Outcome) -> Outcome:
-    if before is None:
-        return after
+def _further(before: Outcome, waiting: list[Outcome]) -> Outcome:
+    """What became of a tool in the end; taken from what is told of the second way, in the order of the file."""
+    after = next((each for each in waiting if each.tool == before.tool), None)
+    if before.verdict is Verdict.REFUSED or after is None:
+        return before
+    waiting.remove(after)
     if after.verdict is Verdict.STEPS:
         return replace(before, verdict=Verdict.STEPS)
     return replace(before, reasons=[*before.reasons, *after.reasons])

@@ -193,9 +193,8 @@ class _Writing:
     def _parameters(self) -> tuple[list[str], list[str]]:
         given = self.function.node.args
         defaults = dict(zip(reversed(given.args), reversed(given.defaults), strict=False))
-        defaults |= {
-            arg: each for arg, each in zip(given.kwonlyargs, given.kw_defaults, strict=True) if each is not None
-        }
+        named = zip(given.kwonlyargs, given.kw_defaults, strict=True)
+        defaults |= {arg: default for arg, default in named if default is not None}
         required, optional = list[str](), list[str]()
         for arg in (*given.args, *given.kwonlyargs):
             if arg.arg == self.function.context:
@@ -215,7 +214,7 @@ class _Writing:
         return ""
 
     def _marks(self, place: int, asked: Asked | None, known: set[str]) -> tuple[list[str], list[str]]:
-        """What stands above a step: the function that makes its question, where a text is not enough; its decorators."""
+        """What stands above a step: the function that makes its question, where that takes one, and its decorators."""
         registered = text_of(self.source, self.line.registered, ()) if place == 0 else self._toolbox() + ".step"
         marks, above = [f"@{registered}"], list[str]()
         if asked is None:

@@ -12,7 +12,7 @@ from mrtr_tools.reading.asking import check_asking, is_missing
 from mrtr_tools.reading.asks import is_ask
 from mrtr_tools.reading.effects import Kind
 from mrtr_tools.reading.flows import asks_of, before_questions
-from mrtr_tools.reading.functions import Function, Module, last_name, own_nodes
+from mrtr_tools.reading.functions import Function, Module, dotted, last_name, own_nodes
 from mrtr_tools.reading.projects import Project, calls_in
 from mrtr_tools.reading.registrations import Role, decorator, role_of
 from mrtr_tools.reading.reruns import check_reruns, varying
@@ -21,7 +21,9 @@ from mrtr_tools.reading.sharing import check_sharing
 from mrtr_tools.reading.summaries import deed_of
 from mrtr_tools.reading.surroundings import check_surroundings, is_parallel
 from mrtr_tools.rewriting.decorated import refused_options, told_options
+from mrtr_tools.rewriting.dialects import GONE, V1
 from mrtr_tools.rewriting.edits import is_placed
+from mrtr_tools.rewriting.fresh_values import Fresh, fresh_value
 from mrtr_tools.rewriting.onces import can_run_once
 from mrtr_tools.rewriting.outcomes import Reason
 
@@ -56,6 +58,7 @@ class Plan:
         reached: the functions of this file that ask for it, itself among them.
         onces: calls that go into ``ctx.once``.
         gathers: calls that become ``ctx.gather``.
+        fresh: values that a question shows and that are made once, by the statement that makes them.
         refused: why it stays as it is.
         told: what a person must decide, by the function that it is in.
     """
@@ -65,6 +68,7 @@ class Plan:
     reached: Sequence[Function] = ()
     onces: list[ast.Call] = field(default_factory=list[ast.Call])
     gathers: list[ast.Call] = field(default_factory=list[ast.Call])
+    fresh: dict[ast.Assign, Fresh] = field(default_factory=dict[ast.Assign, Fresh])
     refused: list[Reason] = field(default_factory=list[Reason])
     told: list[tuple[Function, Reason]] = field(default_factory=list[tuple[Function, Reason]])
 
@@ -100,8 +104,15 @@ def _fill(project: Project, plan: Plan) -> None:
         plan.onces += _onces(project, each)
         plan.refused += _acting(project, plan, each)
         for asked, made_by, deed in varying(project, each):
-            if made_by not in plan.onces and deed.kind in (Kind.CLOCK, Kind.RANDOM):
-                reason = f"line {asked.lineno} shows what {deed.what} gives, and that is another question in each round"
+            fresh = fresh_value(each, made_by)
+            if (
+                fresh is not None
+                and each.module is function.module
+                and is_placed(each.module.source, fresh.statement.value)
+            ):
+                plan.fresh.setdefault(fresh.statement, fresh)
+            elif made_by not in plan.onces and deed.kind in (Kind.CLOCK, Kind.RANDOM):
+                reason = f"a question shows what {deed.what} gives, and is another one in each round"
                 plan.refused.append(Reason(asked.lineno, "MRTR106", reason))
     for module in {each.module for each in reached}:
         _take_findings(project, plan, module, [each for each in reached if each.module is module])
@@ -128,6 +139,7 @@ def _acting(project: Project, plan: Plan, function: Function) -> Iterator[Reason
 
 def _take_findings(project: Project, plan: Plan, module: Module, reached: Sequence[Function]) -> None:
     done = {(call.lineno, call.col_offset + 1) for call in (*plan.onces, *plan.gathers)}
+    done |= {(n.lineno, n.col_offset + 1) for each in plan.fresh for n in ast.walk(each) if isinstance(n, ast.Call)}
     for finding in _findings(project, module):
         inside = module.function_at(finding.line)
         while inside is not None and inside not in reached:
@@ -188,8 +200,21 @@ def _unfit(plan: Plan) -> Iterator[Reason]:
         yield Reason(line, "", f"its server is {plan.server}, which is no plain name")
     if node.returns is not None and any(name in ast.unparse(node.returns) for name in _RESULTS):
         yield Reason(line, "", f"it returns {ast.unparse(node.returns)}; return the content itself")
+    yield from _gone(function.module, plan.server)
     yield from refused_options(function.module, plan.registered)
     yield from _unfit_parameters(function)
+
+
+def _gone(module: Module, server: str) -> Iterator[Reason]:
+    """What a server of version 1 of the SDK had, and one of version 2 has not."""
+    if not any(name.startswith(V1) for name in module.imports.values()):
+        return
+    for node in ast.walk(module.source.tree):
+        if not isinstance(node, ast.Attribute):
+            continue
+        on, _, name = (dotted(node) or "").partition(".")
+        if on == server and name in GONE:
+            yield Reason(node.lineno, "", f"the file uses {on}.{name}, which version 2 of the SDK does not have")
 
 
 def _unfit_parameters(function: Function) -> Iterator[Reason]:

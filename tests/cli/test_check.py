@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from mrtr_tools.reading import RULES
+
 ASKS = """from fastmcp import Context, FastMCP
 
 mcp = FastMCP("x")
@@ -36,8 +38,7 @@ def test_what_is_found_is_told_with_its_place_its_reason_and_the_way_out(command
     assert done.returncode == 1
     assert done.stdout.splitlines() == [
         f"{path}:8:20: MRTR001 error: ctx.elicit(...) in do",
-        "    asks in the middle of a function; clients of 2026-07-28 cannot be asked this way; let `mrtr-tools port` make "
-        "the tool resumable, or write steps",
+        f"    {RULES['MRTR001'].title}; {RULES['MRTR001'].way_out}",
     ]
     assert done.stderr == "Found 1 error.\n"
 

@@ -1,0 +1,46 @@
+"""`check` on code that is here, and against the bridge that it knows the names of."""
+
+import ast
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from mrtr_tools.reading import Severity, check, read_source
+from mrtr_tools.reading.asking import IN_ITS_REQUEST, IN_ITS_SESSION, ON_THE_BRIDGE
+
+ROOT = Path(__file__).parents[2]
+MEANT = {("cookbook/get_weather.py", "MRTR301")}  # the example of SEP-2322, word by word
+
+
+def test_the_recipes_have_nothing_that_fails_a_check():
+    sources = [read_source(path) for path in sorted((ROOT / "cookbook").rglob("*.py"))]
+
+    found = [each for each in check(sources) if each.rule.severity is not Severity.NOTE]
+
+    assert {(str(Path(each.path).relative_to(ROOT)), each.code) for each in found} - MEANT == set()
+
+
+def test_the_library_asks_nobody_in_the_middle_of_a_function():
+    sources = [read_source(path) for path in sorted((ROOT / "mrtr_tools").rglob("*.py"))]
+
+    assert [each for each in check(sources) if each.rule.severity is Severity.ERROR] == []
+
+
+@pytest.mark.skipif(find_spec("mrtr_tools.porting") is None, reason="what runs ported tools is not there")
+@pytest.mark.parametrize(
+    ("module", "name", "known"),
+    [
+        ("porting", "Context", ON_THE_BRIDGE),
+        ("sessions", "Session", IN_ITS_SESSION),
+        ("sessions", "RequestContext", IN_ITS_REQUEST),
+    ],
+)
+def test_what_a_resumable_context_has_is_known(module, name, known):
+    tree = ast.parse((ROOT / "mrtr_tools" / f"{module}.py").read_text())
+    [found] = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name]
+    functions = {node.name for node in found.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
+    assigned = [node for node in found.body if isinstance(node, (ast.Assign, ast.AnnAssign))]
+    names = {ast.unparse(node.targets[0] if isinstance(node, ast.Assign) else node.target) for node in assigned}
+
+    assert {each for each in functions | names if not each.startswith("_")} == known
