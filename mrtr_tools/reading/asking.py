@@ -24,7 +24,8 @@ ON_THE_BRIDGE: Final = {
 
 IN_ITS_SESSION: Final = {
     "check_client_capability", "client_capabilities", "client_params", "create_message", "elicit", "elicit_form",
-    "elicit_url", "list_roots", "report_progress", "send_log_message", "send_progress_notification",
+    "elicit_url", "list_roots", "report_progress", "send_elicit_complete", "send_log_message",
+    "send_progress_notification",
 }  # fmt: skip
 """What its ``session`` has."""
 

@@ -15,21 +15,22 @@ from mrtr_tools.reading.projects import Project
 from mrtr_tools.reading.sources import Source
 from mrtr_tools.rewriting.contexts import can_swap, change_imports, strip_parameters
 from mrtr_tools.rewriting.decorated import decorator_on
-from mrtr_tools.rewriting.dialects import V1
+from mrtr_tools.rewriting.dialects import BRIDGE, V1
 from mrtr_tools.rewriting.edits import Change, Edits, apply, is_told, span_of
 from mrtr_tools.rewriting.fresh_values import Fresh
 from mrtr_tools.rewriting.options import move_options
 from mrtr_tools.rewriting.outcomes import Outcome, Reason, Rewritten, Verdict
 from mrtr_tools.rewriting.placing import Insertion, Place, free_name, last_import, place_for
 from mrtr_tools.rewriting.substitutions import text_of
-from mrtr_tools.rewriting.verdicts import OF_THE_SERVER, Plan, plans_of
+from mrtr_tools.rewriting.verdicts import CONTEXT, OF_THE_SERVER, Plan, looked_up, plans_of
 
 __all__ = ["to_bridge"]
 
 _NAMES: Final = {
     "Toolbox": "mrtr_tools",
-    "Context": "mrtr_tools.porting",
-    "resumable": "mrtr_tools.porting",
+    "Context": BRIDGE,
+    "get_context": BRIDGE,
+    "resumable": BRIDGE,
     "attach": "mrtr_tools.server",
 }
 NOT_PORTED: Final = "# mrtr: not ported:"
@@ -48,6 +49,7 @@ def to_bridge(source: Source) -> Rewritten:
     plans = plans_of(project, module)
     for plan in plans:
         plan.refused += _clashes(module, plan)
+    _keep_lookups_together(module, plans)
     edits, ported = Edits(), [plan for plan in plans if not plan.refused]
     if ported:
         _edit_file(module, edits, ported)
@@ -67,8 +69,21 @@ def _clashes(module: Module, plan: Plan) -> Iterator[Reason]:
     for name, origin in _NAMES.items():
         there = module.imports.get(name)
         is_own = module.find(name, None) is not None
-        if name != "Context" and (is_own or (there is not None and there != f"{origin}.{name}")):
+        if name not in ("Context", "get_context") and (is_own or (there is not None and there != f"{origin}.{name}")):
             yield Reason(plan.function.node.lineno, "", f"{name} is the name of something else in this file")
+
+
+def _keep_lookups_together(module: Module, plans: list[Plan]) -> None:
+    """Refuse what looks its context up as long as anything else of the file does so too, that stays where it is."""
+    while True:
+        ported = {each for plan in plans if not plan.refused for each in plan.reached}
+        others = [each for each in module.functions if each not in ported and looked_up(each)]
+        mixed = [plan for plan in plans if not plan.refused and any(looked_up(each) for each in plan.reached)]
+        if not others or not mixed:
+            return
+        for plan in mixed:
+            told = f"it looks its context up, as {others[0].name} does, which is not ported; take ctx: Context"
+            plan.refused.append(Reason(plan.function.node.lineno, "", told))
 
 
 def _edit_file(module: Module, edits: Edits, ported: list[Plan]) -> None:
@@ -88,14 +103,19 @@ def _edit_file(module: Module, edits: Edits, ported: list[Plan]) -> None:
         is_awaited = isinstance(module.source.parents.get(call), ast.Await)
         edits.change(module.source, cst.Call, call, _once(context, is_awaited=is_awaited))
     _make_once(module, edits, [fresh for plan in ported for fresh in plan.fresh.values()])
+    lookups = {call for plan in ported for each in plan.reached for call in looked_up(each)}
+    for call in lookups:
+        edits.change(module.source, cst.Call, call, _looking_up)
+    needed |= {"get_context"} if lookups else set()
+    needed |= {"Context"} if any(plan.function.context is None for plan in ported) else set()
     swaps = can_swap(module, [each for plan in ported for each in plan.reached])
     needed |= {"Context"} if swaps else set()
-    edits.imports = change_imports(swaps=swaps)
+    edits.imports = change_imports(swaps=swaps, looks_up=bool(lookups))
     strip_parameters(module, edits, swaps=swaps)
     if any(name.startswith((V1, "mcp.server.FastMCP")) for name in module.imports.values()):
         for reason in move_options(module, edits, {plan.server for plan in ported}):
             ported[0].told.append((ported[0].function, reason))
-    _import(module, edits, needed, swaps=swaps)
+    _import(module, edits, needed, ours={"get_context", *({"Context"} if swaps else set())})
 
 
 def _context(module: Module, call: ast.Call) -> str:
@@ -166,6 +186,8 @@ def _edit_tool(module: Module, edits: Edits, plan: Plan, toolbox: str) -> None:
         written = list(node.decorators)
         on_toolbox = decorator_on(module, toolbox, plan.registered, written[place])
         mark = cst.Decorator(cst.Name("resumable"))
+        if function.context is None:
+            node = node.with_changes(params=_with_context(node.params))
         return node.with_changes(decorators=[*written[:place], on_toolbox, mark, *written[place + 1 :]])
 
     edits.change(source, cst.FunctionDef, function.node, decorate)
@@ -183,6 +205,15 @@ def _edit_tool(module: Module, edits: Edits, plan: Plan, toolbox: str) -> None:
             and arg.arg not in function.contexts
         ):
             edits.change(source, cst.Param, arg, _or_none)
+
+
+def _with_context(parameters: cst.Parameters) -> cst.Parameters:
+    first = cst.Param(cst.Name(CONTEXT), cst.Annotation(cst.Name("Context")))
+    return parameters.with_changes(params=[first, *parameters.params])
+
+
+def _looking_up(call: cst.Call) -> cst.Call:
+    return call.with_changes(func=cst.Name("get_context"))
 
 
 def _admits_none(annotation: ast.expr) -> bool:
@@ -211,10 +242,10 @@ def _insert(source: Source, edits: Edits, insertions: Iterable[Insertion]) -> No
             where.setdefault(span_of(source, each.anchor)[:2], []).extend(each.lines)
 
 
-def _import(module: Module, edits: Edits, needed: set[str], *, swaps: bool) -> None:
+def _import(module: Module, edits: Edits, needed: set[str], *, ours: set[str]) -> None:
     by_origin: dict[str, list[str]] = {}
     for name in sorted(needed):
-        if name not in module.imports or (name == "Context" and swaps):
+        if module.imports.get(name) != f"{_NAMES[name]}.{name}" and (name not in module.imports or name in ours):
             by_origin.setdefault(_NAMES[name], []).append(name)
     lines = [f"from {origin} import {', '.join(names)}" for origin, names in sorted(by_origin.items())]
     anchor = last_import(module.source)

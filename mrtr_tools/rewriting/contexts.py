@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable
+from typing import Final
 
 import libcst as cst
 
 from mrtr_tools.reading.functions import Function, Module
-from mrtr_tools.rewriting.dialects import CONTEXT_MODULES, V1, moved, without
+from mrtr_tools.rewriting.dialects import CONTEXT_MODULES, LOOKED_UP, V1, moved, without
 from mrtr_tools.rewriting.edits import Edits
 
 __all__ = ["can_swap", "change_imports", "strip_parameters"]
 
-NAME = "Context"
+NAME: Final = "Context"
+LOOK_UP: Final = "get_context"
 
 
 def can_swap(module: Module, ported: Iterable[Function]) -> bool:
@@ -39,13 +41,16 @@ def can_swap(module: Module, ported: Iterable[Function]) -> bool:
     )
 
 
-def change_imports(*, swaps: bool) -> Callable[[cst.ImportFrom], cst.ImportFrom | None]:
+def change_imports(*, swaps: bool, looks_up: bool) -> Callable[[cst.ImportFrom], cst.ImportFrom | None]:
     """What becomes of each import: names of version 1 are those of version 2, and `Context` comes from elsewhere."""
 
     def change(node: cst.ImportFrom) -> cst.ImportFrom | None:
         name = cst.Module([]).code_for_node(node.module) if node.module is not None and not node.relative else ""
-        after = moved(node)
-        return without(after, NAME) if swaps and name in CONTEXT_MODULES else after
+        new = moved(node)
+        after = without(new, NAME) if swaps and name in CONTEXT_MODULES else new
+        if looks_up and after is not None and f"{name}.{LOOK_UP}" in LOOKED_UP:
+            after = without(after, LOOK_UP)
+        return after
 
     return change
 

@@ -7,7 +7,7 @@ from typing import Final
 
 import libcst as cst
 
-__all__ = ["CONTEXT_MODULES", "GONE", "MOVED_OPTIONS", "V1", "moved", "without"]
+__all__ = ["BRIDGE", "CONTEXT_MODULES", "GONE", "LOOKED_UP", "MOVED_OPTIONS", "V1", "moved", "without"]
 
 V1: Final = "mcp.server.fastmcp"
 V2: Final = "mcp.server.mcpserver"
@@ -22,13 +22,19 @@ CONTEXT_MODULES: Final = {
 }
 """Where the context of await-style tools is imported from."""
 
+BRIDGE: Final = "mrtr_tools.porting"
+"""Where the bridge is."""
+
+LOOKED_UP: Final = {"fastmcp.server.dependencies.get_context", "fastmcp.dependencies.get_context"}
+"""What looks the context of a request up, where it is no parameter."""
+
 MOVED_OPTIONS: Final = {
     "host", "port", "mount_path", "sse_path", "message_path", "streamable_http_path", "json_response",
     "stateless_http", "event_store", "retry_interval", "transport_security",
 }  # fmt: skip
 """What `FastMCP(...)` of the SDK took, and `run(...)` takes since."""
 
-GONE: Final = {"_mcp_server", "get_context", *(f"settings.{name}" for name in MOVED_OPTIONS)}
+GONE: Final = {"_mcp_server", *(f"settings.{name}" for name in MOVED_OPTIONS)}
 """What a server had by these names, and has no more."""
 
 _RENAMED: Final[Mapping[str, str]] = {"FastMCP": "MCPServer", "McpError": "MCPError"}

@@ -21,13 +21,16 @@ from mrtr_tools.reading.sharing import check_sharing
 from mrtr_tools.reading.summaries import deed_of
 from mrtr_tools.reading.surroundings import check_surroundings, is_parallel
 from mrtr_tools.rewriting.decorated import refused_options, told_options
-from mrtr_tools.rewriting.dialects import GONE, V1
+from mrtr_tools.rewriting.dialects import BRIDGE, GONE, LOOKED_UP, V1
 from mrtr_tools.rewriting.edits import is_placed
 from mrtr_tools.rewriting.fresh_values import Fresh, fresh_value
 from mrtr_tools.rewriting.onces import can_run_once
 from mrtr_tools.rewriting.outcomes import Reason
 
-__all__ = ["OF_THE_SERVER", "Plan", "plans_of"]
+__all__ = ["CONTEXT", "OF_THE_SERVER", "Plan", "looked_up", "plans_of"]
+
+CONTEXT: Final = "ctx"
+"""What a parameter for the context is called, where there was none."""
 
 OF_THE_SERVER: Final = {"fastmcp", "mcp_server"}
 """What a context calls the server that it is of."""
@@ -45,7 +48,7 @@ _FROM_ELSEWHERE: Final = {
 SAMPLED: Final = {"messages", "system_prompt", "temperature", "max_tokens", "model_preferences"}
 """What ``ctx.sample`` takes on the bridge."""
 
-_RESULTS: Final = {"CallToolResult", "ToolResult", "CreateTaskResult", "InputRequiredResult"}
+_RESULTS: Final = {"ToolResult", "CreateTaskResult", "InputRequiredResult"}
 
 
 @dataclass(slots=True, eq=False)
@@ -194,8 +197,10 @@ def _unfit(plan: Plan) -> Iterator[Reason]:
         yield Reason(line, "", "it is a method; make it a function")
     if not function.is_async:
         yield Reason(line, "MRTR208", "it is sync: make it async, and await its questions")
-    if function.context is None:
+    if function.context is None and not any(looked_up(each) for each in plan.reached):
         yield Reason(line, "", "it has no parameter for its context; take ctx: Context, and hand it on")
+    if function.context is None and CONTEXT in function.parameters:
+        yield Reason(line, "", f"its parameter {CONTEXT} is no context; give it another name")
     if not plan.server.isidentifier():
         yield Reason(line, "", f"its server is {plan.server}, which is no plain name")
     if node.returns is not None and any(name in ast.unparse(node.returns) for name in _RESULTS):
@@ -207,7 +212,7 @@ def _unfit(plan: Plan) -> Iterator[Reason]:
 
 def _gone(module: Module, server: str) -> Iterator[Reason]:
     """What a server of version 1 of the SDK had, and one of version 2 has not."""
-    if not any(name.startswith(V1) for name in module.imports.values()):
+    if not _is_v1(module):
         return
     for node in ast.walk(module.source.tree):
         if not isinstance(node, ast.Attribute):
@@ -244,9 +249,26 @@ def _unfit_names(function: Function, *, has_server: bool) -> Iterator[Reason]:
             yield from _unfit_call(function, node)
 
 
+def looked_up(function: Function) -> list[ast.Call]:
+    """The calls of a function that look its context up, in a way that the bridge has too."""
+    module = function.module
+    found = [call for call in calls_in(function) if last_name(call.func) == "get_context" and not call.args]
+    known = (*LOOKED_UP, f"{BRIDGE}.get_context")
+    return [
+        call
+        for call in found
+        if module.full_name(call.func) in known
+        or (isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name) and _is_v1(module))
+    ]
+
+
+def _is_v1(module: Module) -> bool:
+    return any(name.startswith(V1) for name in module.imports.values())
+
+
 def _unfit_call(function: Function, call: ast.Call) -> Iterator[Reason]:
     name, line = last_name(call.func), call.lineno
-    if name == "get_context":
+    if name == "get_context" and call not in looked_up(function):
         yield Reason(line, "", f"{function.name} takes its context from {ast.unparse(call.func)}(); hand ctx on to it")
     elif not is_ask(function.module, call, function):
         return

@@ -116,31 +116,39 @@ def test_what_only_looks_like_a_question_is_none():
         ("await ctx.elicit('a', str)", "MRTR209"),
         ("async def lifespan(server):\n    await server.get_context().elicit('a', str)\n    yield", "MRTR209"),
         (
-            "async def ask(ctx: Context):\n"
-            "    await ctx.elicit('a', str)\n"
-            "@mcp.tool\n"
-            "async def do(ctx: Context, tasks):\n"
-            "    tasks.add_task(ask, ctx)",
+            (
+                "async def ask(ctx: Context):\n"
+                "    await ctx.elicit('a', str)\n"
+                "@mcp.tool\n"
+                "async def do(ctx: Context, tasks):\n"
+                "    tasks.add_task(ask, ctx)"
+            ),
             "MRTR209",
         ),
         (
-            "class M(Middleware):\n"
-            "    async def on_call_tool(self, context, call_next):\n"
-            "        await context.fastmcp_context.elicit('a', bool)",
+            (
+                "class M(Middleware):\n"
+                "    async def on_call_tool(self, context, call_next):\n"
+                "        await context.fastmcp_context.elicit('a', bool)"
+            ),
             "MRTR210",
         ),
         (
-            "@server.call_tool()\n"
-            "async def handle(name, arguments):\n"
-            "    await server.request_context.session.elicit('a', {})",
+            (
+                "@server.call_tool()\n"
+                "async def handle(name, arguments):\n"
+                "    await server.request_context.session.elicit('a', {})"
+            ),
             "MRTR210",
         ),
         (
-            "async def ask(ctx):\n"
-            "    return await ctx.elicit('a', str)\n"
-            "@mcp.tool\n"
-            "def do(ctx: Context):\n"
-            "    return anyio.from_thread.run(ask, ctx)",
+            (
+                "async def ask(ctx):\n"
+                "    return await ctx.elicit('a', str)\n"
+                "@mcp.tool\n"
+                "def do(ctx: Context):\n"
+                "    return anyio.from_thread.run(ask, ctx)"
+            ),
             "MRTR208",
         ),
         ("@mcp.tool\ndef do(ctx: Context):\n    return asyncio.run(ctx.elicit('a', str))", "MRTR208"),
@@ -369,10 +377,12 @@ def test_what_is_no_secret_passes(before, line):
         ("@needs_input(name='Name?')\ndef greet(name: str):\n    return name", []),
         ("@needs_input(day='Day?')\n@needs_input(ok=confirm('On {day}?'))\ndef book(day: str):\n    return 'a'", []),
         (
-            "@needs_input(day='Day?')\n"
-            "@needs_input(hour='Hour?', only_if=lambda day: day)\n"
-            "def book(day: str, hour: str = ''):\n"
-            "    return hour",
+            (
+                "@needs_input(day='Day?')\n"
+                "@needs_input(hour='Hour?', only_if=lambda day: day)\n"
+                "def book(day: str, hour: str = ''):\n"
+                "    return hour"
+            ),
             [],
         ),
         ("@needs_input(ok=confirm('Sure?'))\ndef greet():\n    return 'a'", []),
