@@ -8,7 +8,7 @@ from typing import Final
 
 from mrtr_tools.reading.functions import Function, Module, dotted, last_name
 
-__all__ = ["ASKING", "is_ask", "is_on_context", "message_of", "page_of", "shape_of"]
+__all__ = ["ASKING", "gives_an_ask", "is_ask", "is_on_context", "message_of", "page_of", "shape_of"]
 
 ASKING: Final = {"elicit", "elicit_form", "elicit_url", "sample", "sample_step", "create_message", "list_roots"}
 """The names of the methods that ask."""
@@ -20,19 +20,26 @@ _RECEIVER: Final = re.compile(r"(^|[._])(ctx|context|session)$")
 
 def is_ask(module: Module, call: ast.Call, function: Function | None) -> bool:
     """Whether a call asks by itself, not through another function."""
-    name = module.full_name(call.func)
-    if name in _FUNCTIONS:
+    if module.full_name(call.func) in _FUNCTIONS:
         return True
-    if not isinstance(call.func, ast.Attribute) or call.func.attr not in ASKING:
+    return isinstance(call.func, ast.Attribute) and _asks(module, call.func, function)
+
+
+def gives_an_ask(module: Module, call: ast.Call, function: Function | None) -> bool:
+    """Whether a call is given what asks, to call it: ``anyio.from_thread.run(ctx.elicit, ...)``."""
+    given = (*call.args, *(each.value for each in call.keywords))
+    return any(isinstance(each, ast.Attribute) and _asks(module, each, function) for each in given)
+
+
+def _asks(module: Module, method: ast.Attribute, function: Function | None) -> bool:
+    if method.attr not in ASKING:
         return False
-    receiver = dotted(call.func.value)
-    if receiver is None:
+    receiver = dotted(method.value)
+    if receiver is None or module.full_name(method.value) in ("random", "numpy.random"):
         return False
+    if method.attr in _UNMISTAKABLE:
+        return True
     first = receiver.partition(".")[0]
-    if module.full_name(call.func.value) in ("random", "numpy.random"):
-        return False
-    if call.func.attr in _UNMISTAKABLE:
-        return True
     return _RECEIVER.search(receiver) is not None or (function is not None and first in function.contexts)
 
 

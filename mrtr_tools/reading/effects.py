@@ -61,6 +61,9 @@ _VERBS: Final = {
     "reset", "restart", "revoke", "rotate", "run", "save", "schedule", "send", "start", "stop", "store", "submit",
     "terminate", "transfer", "trigger", "update", "upload", "upsert", "wipe", "withdraw", "write",
 }  # fmt: skip
+_LATER: Final = {"start_soon", "create_task", "add_task"}
+"""What runs something beside the body; that is judged where it asks."""
+
 _GRAVE: Final = {
     "authenticate", "book", "buy", "cancel", "charge", "checkout", "create", "delete", "deploy", "destroy", "drop",
     "email", "insert", "login", "notify", "order", "pay", "place", "post", "provision", "publish", "purchase", "refund",
@@ -112,6 +115,8 @@ def _by_method(call: ast.Call, name: str, *, awaited: bool) -> Kind | None:
         and (awaited or re.search(r"client|session|http|api", name.rpartition(".")[0]))
     ):
         return Kind.ACTS
+    if method in _LATER:
+        return None
     if _sounds_like_acting(method) and (awaited or not is_method or "_" in method.strip("_")):
         return Kind.MAY_ACT
     return Kind.LIVE if awaited or (is_method and method in _LIVE_METHOD) else None

@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Final
 
-from mrtr_tools.reading.asks import is_ask
+from mrtr_tools.reading.asks import gives_an_ask, is_ask
 from mrtr_tools.reading.functions import Function, Module, dotted, own_nodes, read_module
 from mrtr_tools.reading.sources import NotReadable, Source, read_source
 
@@ -38,7 +38,10 @@ class Project:
         found = {
             function
             for function, made in calls.items()
-            if any(is_ask(function.module, call, function) for call in made)
+            if any(
+                is_ask(function.module, call, function) or gives_an_ask(function.module, call, function)
+                for call in made
+            )
         }
         while True:
             more = {
@@ -52,7 +55,7 @@ class Project:
 
     def asks_through(self, module: Module, call: ast.Call, near: Function | None, asking: set[Function]) -> bool:
         """Whether a call is of a function that asks, or gives one to something that may call it."""
-        if self.callee(module, call.func, near) in asking:
+        if self.callee(module, call.func, near) in asking or gives_an_ask(module, call, near):
             return True
         given = (*call.args, *(each.value for each in call.keywords))
         return any(self.callee(module, each, near) in asking for each in given if isinstance(each, ast.Name))

@@ -83,7 +83,7 @@ _RULES: Final = (
         "MRTR106",
         _E,
         "shows what differs from round to round",
-        "a question that is another one in the next round ends the call: make the value once, with ctx.once",
+        "a time, an id or live data makes it another question, which ends the call: make the value once, with ctx.once",
     ),
     Rule(
         "MRTR201",
@@ -114,7 +114,12 @@ _RULES: Final = (
     Rule("MRTR207", _E, "a question in a task of its own", "ask in parallel with ctx.gather, else one after the other"),
     Rule("MRTR208", _E, "a sync function that asks", "make it `async def` and await the question in it"),
     Rule("MRTR209", _E, "asks outside of a request", "ask in a tool, where there is somebody to answer"),
-    Rule("MRTR210", _E, "asks in a middleware or a low-level handler", "ask in the tools themselves"),
+    Rule(
+        "MRTR210",
+        _E,
+        "asks outside of a tool: in a middleware, or in a low-level handler",
+        "ask in the tools themselves",
+    ),
     Rule(
         "MRTR211",
         _W,

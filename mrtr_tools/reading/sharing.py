@@ -33,7 +33,7 @@ def check_sharing(project: Project, module: Module) -> Iterator[Finding]:
         for name, node in live_objects(function, min(lines), max(lines)):
             reason = f"{name} is opened in line {node.lineno}, before a question, and used after it"
             yield found(module, node, "MRTR212", reason)
-        yield from _check_globals(function)
+        yield from _check_globals(function, max(lines))
         if role_of(function) in (Role.TOOL, Role.OURS):
             yield from _check_wrappers(function)
 
@@ -58,26 +58,38 @@ def _is_read(function: Function, name: str, after: int) -> bool:
     )
 
 
-def _check_globals(function: Function) -> Iterator[Finding]:
+def _check_globals(function: Function, last: int) -> Iterator[Finding]:
+    """What a function keeps in the process and sees before a question: the next round may be in another process."""
     module = function.module
     shared = _module_state(module)
     told: set[str] = set()
     for node in own_nodes(function.node):
-        name = None
-        if isinstance(node, ast.Global):
-            name = next((each for each in node.names if each not in told), None)
-        elif isinstance(node, (ast.Assign, ast.AugAssign)):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            held = [t.value for t in targets if isinstance(t, ast.Subscript) and isinstance(t.value, ast.Name)]
-            name = next((each.id for each in held if each.id in shared), None)
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _CHANGING:
-            held_by = node.func.value
-            name = held_by.id if isinstance(held_by, ast.Name) and held_by.id in shared else None
-        if name is not None and name not in told and name not in function.parameters:
+        for name in _changed(node, shared):
+            if name in told or name in function.parameters or not _matters(function, node, name, last):
+                continue
             told.add(name)
-            yield found(
-                module, node, "MRTR213", f"{function.name} keeps something in {name}, in the memory of this process"
-            )
+            reason = f"{function.name} keeps something in {name}, in the memory of this process"
+            yield found(module, node, "MRTR213", reason)
+
+
+def _changed(node: ast.AST, shared: set[str]) -> list[str]:
+    """The module globals that a node changes."""
+    if isinstance(node, ast.Global):
+        return node.names
+    if isinstance(node, (ast.Assign, ast.AugAssign)):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        held = [target.value for target in targets if isinstance(target, ast.Subscript)]
+        return [each.id for each in held if isinstance(each, ast.Name) and each.id in shared]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _CHANGING:
+        held_by = node.func.value
+        return [held_by.id] if isinstance(held_by, ast.Name) and held_by.id in shared else []
+    return []
+
+
+def _matters(function: Function, node: ast.AST, name: str, last: int) -> bool:
+    """Whether a change comes before the last question, or is seen before it in another round or call."""
+    names = (each for each in own_nodes(function.node) if isinstance(each, ast.Name) and each.id == name)
+    return getattr(node, "lineno", 0) < last or any(each.lineno < last for each in names)
 
 
 def _module_state(module: Module) -> set[str]:

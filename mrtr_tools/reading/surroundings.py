@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from mrtr_tools.reading.asking import found
+from mrtr_tools.reading.asking import found, is_ported
+from mrtr_tools.reading.asks import is_ask
 from mrtr_tools.reading.flows import asks_of
 from mrtr_tools.reading.functions import Function, Module, last_name
 from mrtr_tools.reading.projects import Project, calls_in
@@ -33,6 +34,8 @@ def check_surroundings(project: Project, module: Module) -> Iterator[Finding]:
         reported: set[tuple[ast.AST, str]] = set()
         for call in asks_of(project, function, calls_in(function)):
             for node, code, reason in _around(function, call):
+                if code == "MRTR207" and is_ported(project, function) and _asks_alone(function, node):
+                    continue
                 if (node, code) not in reported:
                     reported.add((node, code))
                     yield found(module, node, code, reason)
@@ -47,6 +50,13 @@ def is_parallel(function: Function, call: ast.Call) -> ast.Call | None:
         if not (isinstance(receiver, ast.Name) and receiver.id in function.contexts):
             return parent
     return None
+
+
+def _asks_alone(function: Function, node: ast.AST) -> bool:
+    """Whether something is given questions of the body itself and nothing else, whose order is sure."""
+    return isinstance(node, ast.Call) and all(
+        isinstance(each, ast.Call) and is_ask(function.module, each, function) for each in node.args
+    )
 
 
 def _around(function: Function, call: ast.Call) -> Iterator[tuple[ast.AST, str, str]]:

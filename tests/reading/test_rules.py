@@ -152,6 +152,7 @@ def test_what_only_looks_like_a_question_is_none():
             "MRTR208",
         ),
         ("@mcp.tool\ndef do(ctx: Context):\n    return asyncio.run(ctx.elicit('a', str))", "MRTR208"),
+        ("@mcp.tool\ndef do(ctx: Context):\n    return anyio.from_thread.run(ctx.elicit, 'a', str)", "MRTR208"),
         (
             "from elsewhere import confirm\n@mcp.tool\nasync def do(ctx: Context):\n    return await confirm(ctx, 'a')",
             "MRTR216",
@@ -324,9 +325,10 @@ def test_a_live_object_on_both_sides_of_a_question_is_reported():
 
 
 def test_a_global_as_memory_is_reported_and_a_local_one_is_not():
-    assert codes("seen = {}\n" + tool(ASK, "seen['a'] = 1", "return 'a'")) == ["MRTR213"]
-    assert codes("seen = []\n" + tool(ASK, "seen.append(1)", "return 'a'")) == ["MRTR213"]
-    assert codes("count = 0\n" + tool(ASK, "global count", "count += 1", "return 'a'")) == ["MRTR213"]
+    assert codes("seen = {}\n" + tool("seen['a'] = 1", ASK, "return 'a'")) == ["MRTR213"]
+    assert codes("seen = []\n" + tool("if seen: return 'b'", ASK, "seen.append(1)", "return 'a'")) == ["MRTR213"]
+    assert codes("count = 0\n" + tool("global count", ASK, "count += 1", "return 'a'")) == ["MRTR213"]
+    assert codes("seen = []\n" + tool(ASK, "seen.append(1)", "return 'a'")) == []
     assert codes(tool(ASK, "seen = {}", "seen['a'] = 1", "return 'a'")) == []
 
 
