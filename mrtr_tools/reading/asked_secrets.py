@@ -13,7 +13,7 @@ from mrtr_tools.reading.functions import Function, Module, last_name
 from mrtr_tools.reading.projects import Project, calls_in
 from mrtr_tools.reading.rules import Finding
 
-__all__ = ["check_secrets", "is_secret"]
+__all__ = ["check_secrets", "hidden_fields", "is_secret"]
 
 _SECRET: Final = re.compile(
     r"(^|_)(pass(word|phrase|code|wd)?|pwd|secret|token|api_?key|apikey|access_key|private_key|credentials?|pin|cvv|cvc"
@@ -49,7 +49,8 @@ def check_secrets(project: Project, module: Module) -> Iterator[Finding]:
 
 def _check_form(function: Function, call: ast.Call) -> Iterator[Finding]:
     shape, said = shape_of(call), message_of(call)
-    fields = [name for name in _fields(function, shape) if is_secret(name)]
+    hidden = hidden_fields(function, shape)
+    fields = [name for name in _fields(function, shape) if is_secret(name) or name in hidden]
     if fields:
         yield found(function.module, call, "MRTR215", f"{function.name} asks for {', '.join(fields)} in a form")
     elif isinstance(shape, ast.Name) and shape.id == "str":
@@ -60,6 +61,17 @@ def _check_form(function: Function, call: ast.Call) -> Iterator[Finding]:
                     function.module, call, "MRTR215", f"{function.name} asks for a {match[0].lower()} in a form"
                 )
                 return
+
+
+def hidden_fields(function: Function, shape: ast.expr | None) -> list[str]:
+    """The fields of a form that are secrets of pydantic, which no form may ask for."""
+    found: list[str] = []
+    for node in ast.walk(function.module.source.tree):
+        if isinstance(node, ast.ClassDef) and isinstance(shape, ast.Name) and node.name == shape.id:
+            annotated = [each for each in node.body if isinstance(each, ast.AnnAssign)]
+            secret = [each for each in annotated if re.search(r"\bSecret(Str|Bytes)?\b", ast.unparse(each.annotation))]
+            found += [ast.unparse(each.target) for each in secret]
+    return found
 
 
 def _fields(function: Function, shape: ast.expr | None) -> Iterator[str]:

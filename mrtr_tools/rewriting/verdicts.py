@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
+from mrtr_tools.reading.asked_secrets import check_secrets, hidden_fields
 from mrtr_tools.reading.asking import check_asking, is_missing
-from mrtr_tools.reading.asks import is_ask
+from mrtr_tools.reading.asks import is_ask, shape_of
 from mrtr_tools.reading.effects import Kind
 from mrtr_tools.reading.flows import asks_of, before_questions
 from mrtr_tools.reading.functions import Function, Module, dotted, last_name, own_nodes
@@ -36,7 +37,7 @@ OF_THE_SERVER: Final = {"fastmcp", "mcp_server"}
 """What a context calls the server that it is of."""
 
 _REFUSED: Final = {"MRTR203", "MRTR207", "MRTR208", "MRTR209", "MRTR210", "MRTR214", "MRTR217"}
-_TOLD: Final = {"MRTR101", "MRTR102", "MRTR103", "MRTR201", "MRTR202", "MRTR205", "MRTR212", "MRTR213"}
+_TOLD: Final = {"MRTR101", "MRTR102", "MRTR103", "MRTR201", "MRTR202", "MRTR205", "MRTR212", "MRTR213", "MRTR215"}
 _FROM_ELSEWHERE: Final = {
     "Depends",
     "Resolve",
@@ -170,7 +171,7 @@ def is_at_top(module: Module, name: str) -> bool:
 
 @lru_cache(maxsize=64)
 def _findings(project: Project, module: Module) -> tuple[Finding, ...]:
-    checks = (check_asking, check_reruns, check_surroundings, check_sharing)
+    checks = (check_asking, check_reruns, check_surroundings, check_sharing, check_secrets)
     return tuple(finding for check in checks for finding in check(project, module))
 
 
@@ -274,6 +275,8 @@ def _unfit_call(function: Function, call: ast.Call) -> Iterator[Reason]:
         return
     elif isinstance(call.func, ast.Name):
         yield Reason(line, "", f"{name}() asks through the SDK's session; ask with ctx.elicit")
+    elif hidden := hidden_fields(function, shape_of(call)):
+        yield Reason(line, "MRTR215", f"it asks for {', '.join(hidden)} in a form, and no form asks for a secret")
     elif name in ("sample", "sample_step"):
         for each in call.keywords:
             if each.arg not in SAMPLED:

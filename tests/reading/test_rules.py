@@ -349,6 +349,7 @@ def test_a_decorator_that_hides_the_parameters_is_reported():
         ("class Form(BaseModel):\n    user: str\n    password: str\n", "await ctx.elicit('Log in', Form)"),
         ("class Form(BaseModel):\n    apiKey: str\n", "await ctx.elicit(message='Log in', schema=Form)"),
         ("", "await ctx.elicit('Your API key, please', response_type=str)"),
+        ("class Form(BaseModel):\n    code: SecretStr\n", "await ctx.elicit('Log in', Form)"),
         ("", "await ctx.session.elicit('a', {'properties': {'access_token': {'type': 'string'}}})"),
         ("Form = create_model('Form', secret=(str, ...))\n", "await ctx.elicit('a', Form)"),
     ],
