@@ -11,7 +11,7 @@ from typing import Final
 
 from mrtr_tools.reading.functions import Function, Module, dotted, last_name
 
-__all__ = ["Role", "decorator", "decorator_named", "is_resumable", "is_toolbox", "keyword", "role_of"]
+__all__ = ["Role", "decorator", "decorator_named", "is_resumable", "is_toolbox", "keyword", "registration", "role_of"]
 
 
 class Role(Enum):
@@ -66,8 +66,39 @@ def decorator_named(function: Function, name: str) -> ast.expr | None:
 
 
 def is_resumable(function: Function) -> bool:
-    """Whether a function is on the bridge."""
-    return decorator_named(function, "resumable") is not None
+    """Whether a function is on the bridge, by its decorator or by ``resumable(function)``."""
+    if decorator_named(function, "resumable") is not None:
+        return True
+    return function.name in _made_resumable(function.module)
+
+
+@lru_cache(maxsize=256)
+def _made_resumable(module: Module) -> frozenset[str]:
+    calls = (node for node in ast.walk(module.source.tree) if isinstance(node, ast.Call))
+    given = (call.args[0] for call in calls if last_name(call.func) == "resumable" and call.args)
+    return frozenset(each.id for each in given if isinstance(each, ast.Name))
+
+
+def registration(function: Function) -> ast.Call | None:
+    """The call that registers a function, where no decorator does: ``mcp.tool()(f)``, ``mcp.tool(f)``, or
+    ``mcp.add_tool(f)``."""
+    module = function.module
+    for node in ast.walk(module.source.tree):
+        if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and node.value.args):
+            continue
+        call, given = node.value, node.value.args[0]
+        inner = call.func.func if isinstance(call.func, ast.Call) else call.func
+        named = last_name(inner)
+        if named not in ("tool", "add_tool") or not isinstance(given, ast.Name) or not isinstance(inner, ast.Attribute):
+            continue
+        server = dotted(inner.value)
+        if (
+            module.find(given.id, module.function_around(node)) is function
+            and server
+            and not is_toolbox(module, server)
+        ):
+            return call
+    return None
 
 
 def is_toolbox(module: Module, name: str) -> bool:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
-import textwrap
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -14,15 +12,17 @@ from mrtr_tools.reading.functions import Function, Module, dotted, last_name, ow
 from mrtr_tools.reading.projects import Project
 from mrtr_tools.reading.sources import Source
 from mrtr_tools.rewriting.contexts import can_swap, change_imports, strip_parameters
-from mrtr_tools.rewriting.decorated import decorator_on
+from mrtr_tools.rewriting.decorated import decorator_on, registration_on
 from mrtr_tools.rewriting.dialects import BRIDGE, V1
-from mrtr_tools.rewriting.edits import Change, Edits, apply, is_told, span_of
+from mrtr_tools.rewriting.edits import Change, Edits, apply, span_of
 from mrtr_tools.rewriting.fresh_values import Fresh
+from mrtr_tools.rewriting.notes import note
 from mrtr_tools.rewriting.options import move_options
 from mrtr_tools.rewriting.outcomes import Outcome, Reason, Rewritten, Verdict
 from mrtr_tools.rewriting.placing import Insertion, Place, free_name, last_import, place_for
 from mrtr_tools.rewriting.substitutions import text_of
-from mrtr_tools.rewriting.verdicts import CONTEXT, OF_THE_SERVER, Plan, looked_up, plans_of
+from mrtr_tools.rewriting.unfit import CONTEXT, OF_THE_SERVER, looked_up
+from mrtr_tools.rewriting.verdicts import Plan, plans_of
 
 __all__ = ["to_bridge"]
 
@@ -33,10 +33,6 @@ _NAMES: Final = {
     "resumable": BRIDGE,
     "attach": "mrtr_tools.server",
 }
-NOT_PORTED: Final = "# mrtr: not ported:"
-DECIDE: Final = "# mrtr: decide:"
-WIDTH: Final = 116
-MIN_WIDTH: Final = 60
 
 
 def to_bridge(source: Source) -> Rewritten:
@@ -54,7 +50,7 @@ def to_bridge(source: Source) -> Rewritten:
     if ported:
         _edit_file(module, edits, ported)
     for plan in plans:
-        _note(source, edits, plan)
+        note(source, edits, plan)
     return Rewritten(apply(source, edits) if plans else source.text, [_outcome(plan) for plan in plans])
 
 
@@ -90,9 +86,10 @@ def _edit_file(module: Module, edits: Edits, ported: list[Plan]) -> None:
     needed = {"Toolbox", "resumable"}
     places: dict[tuple[str, Function | None], Place] = {}
     for plan in ported:
-        key = (plan.server, plan.function.owner)
+        around = module.function_around(plan.registered) if not _is_decorated(plan) else plan.function.owner
+        key = (plan.server, around)
         if key not in places:
-            places[key] = place_for(module, plan.server, plan.function, {each.toolbox for each in places.values()})
+            places[key] = place_for(module, plan.server, around, {each.toolbox for each in places.values()})
             _insert(module.source, edits, places[key].insertions)
             needed |= {"attach"} if places[key].attaches else set()
         _edit_tool(module, edits, plan, places[key].toolbox)
@@ -180,17 +177,13 @@ def _once(context: str, *, is_awaited: bool) -> Change:
 
 def _edit_tool(module: Module, edits: Edits, plan: Plan, toolbox: str) -> None:
     source, function = module.source, plan.function
-    place = function.node.decorator_list.index(plan.registered)
-
-    def decorate(node: cst.FunctionDef) -> cst.FunctionDef:
-        written = list(node.decorators)
-        on_toolbox = decorator_on(module, toolbox, plan.registered, written[place])
-        mark = cst.Decorator(cst.Name("resumable"))
-        if function.context is None:
-            node = node.with_changes(params=_with_context(node.params))
-        return node.with_changes(decorators=[*written[:place], on_toolbox, mark, *written[place + 1 :]])
-
-    edits.change(source, cst.FunctionDef, function.node, decorate)
+    if _is_decorated(plan):
+        edits.change(source, cst.FunctionDef, function.node, _decorated(module, plan, toolbox))
+    elif isinstance(plan.registered, ast.Call):
+        code = registration_on(module, toolbox, plan.registered, function.name)
+        edits.change(source, cst.Call, plan.registered, _written(code))
+    if function.context is None:
+        edits.change(source, cst.FunctionDef, function.node, _taking_context)
     given = function.node.args
     defaults = dict(zip(reversed([*given.posonlyargs, *given.args]), reversed(given.defaults), strict=False))
     defaults |= {
@@ -207,9 +200,29 @@ def _edit_tool(module: Module, edits: Edits, plan: Plan, toolbox: str) -> None:
             edits.change(source, cst.Param, arg, _or_none)
 
 
-def _with_context(parameters: cst.Parameters) -> cst.Parameters:
+def _is_decorated(plan: Plan) -> bool:
+    return plan.registered in plan.function.node.decorator_list
+
+
+def _decorated(module: Module, plan: Plan, toolbox: str) -> Change:
+    place = plan.function.node.decorator_list.index(plan.registered)
+
+    def decorate(node: cst.FunctionDef) -> cst.FunctionDef:
+        written = list(node.decorators)
+        on_toolbox = decorator_on(module, toolbox, plan.registered, written[place])
+        mark = cst.Decorator(cst.Name("resumable"))
+        return node.with_changes(decorators=[*written[:place], on_toolbox, mark, *written[place + 1 :]])
+
+    return decorate
+
+
+def _written(code: str) -> Change:
+    return lambda _: cst.parse_expression(code)
+
+
+def _taking_context(node: cst.FunctionDef) -> cst.FunctionDef:
     first = cst.Param(cst.Name(CONTEXT), cst.Annotation(cst.Name("Context")))
-    return parameters.with_changes(params=[first, *parameters.params])
+    return node.with_changes(params=node.params.with_changes(params=[first, *node.params.params]))
 
 
 def _looking_up(call: cst.Call) -> cst.Call:
@@ -254,40 +267,3 @@ def _import(module: Module, edits: Edits, needed: set[str], *, ours: set[str]) -
     else:
         at = span_of(module.source, anchor)[:2]
         edits.after[at] = [*lines, *edits.after.get(at, [])]
-
-
-def _note(source: Source, edits: Edits, plan: Plan) -> None:
-    """Say in the file what was refused, and what a person must decide."""
-    if plan.refused:
-        told = "; ".join(dict.fromkeys(_without_lines(str(reason)) for reason in plan.refused))
-        node = plan.function.node
-        first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
-        if not is_told(source, first, NOT_PORTED):
-            edits.notes.setdefault(span_of(source, node)[:2], []).extend(_wrapped(source, node, f"{NOT_PORTED} {told}"))
-        return
-    for function, reason in plan.told:
-        anchor = _statement_at(source.tree, reason.line) or function.node
-        notes = edits.notes.setdefault(span_of(source, anchor)[:2], [])
-        lines = _wrapped(source, anchor, f"{DECIDE} {_without_lines(str(reason))}")
-        notes += lines if lines[0] not in notes and not is_told(source, anchor.lineno, lines[0]) else []
-
-
-def _without_lines(text: str) -> str:
-    """The lines of a file change; its notes should stay true."""
-    return re.sub(r" in line \d+", "", re.sub(r"until line \d+ is", "until a question below is", text))
-
-
-def _wrapped(source: Source, anchor: ast.stmt, text: str) -> list[str]:
-    width = max(WIDTH - span_of(source, anchor)[1], MIN_WIDTH)
-    return textwrap.wrap(text, width, subsequent_indent="#   ", break_long_words=False, break_on_hyphens=False)
-
-
-def _statement_at(tree: ast.Module, line: int) -> ast.stmt | None:
-    """The innermost statement that a line belongs to, or None for that of a decorator."""
-    around = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno)
-    ]
-    inner = max(around, key=lambda node: (node.lineno, node.col_offset), default=None)
-    return inner if inner is not None and not isinstance(inner, ast.ClassDef) else None

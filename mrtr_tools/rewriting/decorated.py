@@ -12,7 +12,7 @@ import libcst as cst
 from mrtr_tools.reading.functions import Module, last_name
 from mrtr_tools.rewriting.outcomes import Reason
 
-__all__ = ["decorator_on", "refused_options", "told_options"]
+__all__ = ["decorator_on", "options_of", "refused_options", "registration_on", "told_options"]
 
 KEPT: Final = {"name", "title", "description", "annotations"}
 DROPPED: Final[Mapping[str, str]] = {
@@ -90,6 +90,33 @@ def decorator_on(module: Module, toolbox: str, written: ast.expr, node: cst.Deco
     return node.with_changes(decorator=node.decorator.with_changes(func=called, args=kept))
 
 
+def options_of(registered: ast.expr) -> ast.Call:
+    """The options that a function is registered with, as a call that has nothing else."""
+    call = registered if isinstance(registered, ast.Call) else ast.Call(registered, [], [])
+    inner = call.func if isinstance(call.func, ast.Call) else call
+    args = inner.args if inner is not call else [each for each in call.args if not isinstance(each, ast.Name)]
+    return ast.copy_location(ast.Call(inner.func, args, inner.keywords), registered)
+
+
+def registration_on(module: Module, toolbox: str, registered: ast.Call, function: str) -> str:
+    """The code that registers a function on a toolbox."""
+    options = options_of(registered)
+    given = [f"name={_code(module, each)}" for each in options.args]
+    for each in options.keywords:
+        if each.arg in KEPT:
+            value = _annotations(module, each.value) if each.arg == "annotations" else _code(module, each.value)
+            given.append(f"{each.arg}={value}")
+    return (
+        f"{toolbox}.tool({', '.join(given)})(resumable({function}))"
+        if given
+        else f"{toolbox}.tool(resumable({function}))"
+    )
+
+
+def _code(module: Module, node: ast.expr) -> str:
+    return ast.get_source_segment(module.source.text, node) or ast.unparse(node)
+
+
 _EQUAL: Final = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
 
 
@@ -100,7 +127,8 @@ def _annotations(module: Module, value: ast.expr) -> str | None:
     if isinstance(value, ast.Call) and last_name(value.func) == "ToolAnnotations":
         if value.args or any(each.arg is None for each in value.keywords):
             return None
-        return ast.unparse(value)
+        pairs = [f'"{_camel(each.arg or "")}": {ast.unparse(each.value)}' for each in value.keywords]
+        return "{" + ", ".join(pairs) + "}"
     if isinstance(value, ast.Name) and (given := _assigned(module, value.id)) is not None:
         if isinstance(given, ast.Dict):
             return value.id

@@ -49,16 +49,16 @@ class Place:
     attaches: bool
 
 
-def place_for(module: Module, server: str, tool: Function, taken: set[str]) -> Place:
+def place_for(module: Module, server: str, around: Function | None, taken: set[str]) -> Place:
     """Find the place for the toolbox of a tool.
 
     Args:
         module: the file.
         server: the name of the server.
-        tool: the tool.
+        around: the function in which the tool is registered, or None.
         taken: names of toolboxes that other servers of the file have got.
     """
-    scope, assigned = _where(module, server, tool.owner)
+    scope, assigned = _where(module, server, around)
     body = module.source.tree.body if scope is None else scope.node.body
     there = _existing(body)
     if there is not None and (attached := _attached(module, there, server)):
@@ -80,6 +80,8 @@ def place_for(module: Module, server: str, tool: Function, taken: set[str]) -> P
 
 def _where(module: Module, server: str, scope: Function | None) -> tuple[Function | None, ast.stmt | None]:
     """The scope that a name belongs to, seen from inside, and the statement there that gives it its value."""
+    if "." in server:
+        return scope, None
     while True:
         body = module.source.tree.body if scope is None else scope.node.body
         for statement in _statements(body):
@@ -119,7 +121,7 @@ def _existing(body: Sequence[ast.stmt]) -> str | None:
 def _attached(module: Module, toolbox: str, server: str) -> bool:
     for node in ast.walk(module.source.tree):
         if isinstance(node, ast.Call) and last_name(node.func) == "attach":
-            given = [each.id for each in node.args if isinstance(each, ast.Name)]
+            given = [ast.unparse(each) for each in node.args]
             if given[:2] == [toolbox, server]:
                 return True
     return f"attach({toolbox}, {server})" in " ".join(module.source.comments.values())
@@ -150,7 +152,7 @@ def _attachments(module: Module, server: str, scope: Function | None, line: str)
         node
         for node in ast.walk(module.source.tree if scope is None else scope.node)
         if isinstance(node, ast.Attribute) and node.attr in _STARTS
-        if isinstance(node.value, ast.Name) and node.value.id == server
+        if ast.unparse(node.value) == server
     ]
     by_function: dict[Function | None, list[list[ast.stmt]]] = {}
     for start in starts:

@@ -31,7 +31,7 @@ PLAYS = [(path, json.loads(text)) for path, lines in LINES.items() for kind, tex
 STEPS = [(path, json.loads(text)) for path, lines in LINES.items() for kind, text in lines if kind == "steps"]
 EDITED = re.compile(
     r"\s*@\w+(\.\w+)*\b.*|\s*from (mcp|fastmcp)\b.*|.*\.run\(.*|.*= FastMCP\(.*|.*\basync def .*|.*\bawait \w+\(.*"
-    r"|.* = .*(uuid4|now|get_context)\(.*|.*\basyncio\.gather\(.*|.*\bctx\.fastmcp\b.*"
+    r"|.* = .*(uuid4|now|get_context)\(.*|.*\basyncio\.gather\(.*|.*\bctx\.fastmcp\b.*|mcp\.(add_)?tool\(.*"
 )
 
 
