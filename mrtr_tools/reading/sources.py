@@ -8,8 +8,11 @@ import tokenize
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Final
 
 __all__ = ["NotReadable", "Source", "parse_source", "read_source"]
+
+MAX_DEPTH: Final = 250
 
 
 class NotReadable(Exception):
@@ -77,8 +80,22 @@ def parse_source(text: str, path: Path) -> Source:
         raise NotReadable(error.msg, error.lineno or 1, error.offset or 1) from error
     except (ValueError, RecursionError, MemoryError) as error:  # a null byte; nested beyond all reason
         raise NotReadable(str(error) or type(error).__name__) from error
+    if (line := _too_deep(tree)) is not None:
+        raise NotReadable(f"it is nested more than {MAX_DEPTH} deep", line)
     parents = {child: parent for parent in ast.walk(tree) for child in ast.iter_child_nodes(parent)}
     return Source(path, text, tree, _comments(text), parents)
+
+
+def _too_deep(tree: ast.Module) -> int | None:
+    """The line where the tree is deeper than what reads it can follow, or None."""
+    waiting: list[tuple[ast.AST, int, int]] = [(tree, 0, 1)]
+    while waiting:
+        node, depth, line = waiting.pop()
+        line = getattr(node, "lineno", line)
+        if depth > MAX_DEPTH:
+            return line
+        waiting += [(child, depth + 1, line) for child in ast.iter_child_nodes(node)]
+    return None
 
 
 def _comments(text: str) -> dict[int, str]:

@@ -28,9 +28,11 @@ def to_steps(source: Source) -> Rewritten:
     outcomes: list[Outcome] = []
     written: list[Written] = []
     for function in reversed(project.given[0].functions):
-        if not is_resumable(function) or decorator(function) is None:
+        if not is_resumable(function):
             continue
         try:
+            if decorator(function) is None:
+                raise NotStraight("it is registered by a call: write @toolbox.tool above it", function.node.lineno)
             if function not in project.asking:
                 raise NotStraight("it asks nothing", function.node.lineno)
             done = written_as_steps(project, line_of(project, function))

@@ -90,6 +90,7 @@ def test_a_file_that_is_no_python_is_a_finding_and_the_others_are_read(command, 
     assert f"{broken}:1:12: MRTR900 error: " in done.stdout
     assert "MRTR001" in done.stdout
     assert "MRTR900" in command("check", file("a\0b", "null.py")).stdout
+    assert "nested more than 250 deep" in command("check", file("x = " + "1 + " * 900 + "1", "deep.py")).stdout
 
 
 def test_a_file_that_is_not_there_is_2(command, tmp_path):
