@@ -13,7 +13,7 @@ from mrtr_tools.reading.projects import Project
 from mrtr_tools.reading.sources import Source
 from mrtr_tools.rewriting.contexts import can_swap, change_imports, strip_parameters
 from mrtr_tools.rewriting.decorated import decorator_on, registration_on
-from mrtr_tools.rewriting.dialects import BRIDGE, V1
+from mrtr_tools.rewriting.dialects import BRIDGE
 from mrtr_tools.rewriting.edits import Change, Edits, apply, span_of
 from mrtr_tools.rewriting.fresh_values import Fresh
 from mrtr_tools.rewriting.notes import note
@@ -109,9 +109,8 @@ def _edit_file(module: Module, edits: Edits, ported: list[Plan]) -> None:
     needed |= {"Context"} if swaps else set()
     edits.imports = change_imports(swaps=swaps, looks_up=bool(lookups))
     strip_parameters(module, edits, swaps=swaps)
-    if any(name.startswith((V1, "mcp.server.FastMCP")) for name in module.imports.values()):
-        for reason in move_options(module, edits, {plan.server for plan in ported}):
-            ported[0].told.append((ported[0].function, reason))
+    for reason in move_options(module, edits, {plan.server for plan in ported}):
+        ported[0].told.append((ported[0].function, reason))
     _import(module, edits, needed, ours={"get_context", *({"Context"} if swaps else set())})
 
 

@@ -1,4 +1,4 @@
-"""Names that changed from version 1 of the SDK to version 2, which a toolbox needs."""
+"""Names that changed from version 1 of the SDK to version 2, and to FastMCP 4, which a toolbox needs."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ MOVED_OPTIONS: Final = {
 GONE: Final = {"_mcp_server", *(f"settings.{name}" for name in MOVED_OPTIONS)}
 """What a server had by these names, and has no more."""
 
+_MOVED: Final[Mapping[str, str]] = {"fastmcp.tools.tool": "fastmcp.tools", "fastmcp.prompts.prompt": "fastmcp.prompts"}
 _RENAMED: Final[Mapping[str, str]] = {"FastMCP": "MCPServer", "McpError": "MCPError"}
 
 
@@ -47,6 +48,8 @@ def moved(node: cst.ImportFrom) -> cst.ImportFrom:
     name = cst.Module([]).code_for_node(node.module)
     if name == V1 or name.startswith(f"{V1}."):
         after = V2 if name in (V1, f"{V1}.server") else V2 + name.removeprefix(V1)
+    elif name in _MOVED:
+        after = _MOVED[name]
     elif name in ("mcp", "mcp.server", "mcp.shared.exceptions"):
         after = name
     else:

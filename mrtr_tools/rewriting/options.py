@@ -1,87 +1,169 @@
-"""Options of a server of version 1 of the SDK, which `run` takes since."""
+"""Options of a server that newer versions of the SDK and of FastMCP do not take, or take elsewhere."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
 
 import libcst as cst
 
-from mrtr_tools.reading.functions import Module, last_name
-from mrtr_tools.rewriting.dialects import MOVED_OPTIONS
-from mrtr_tools.rewriting.edits import Edits
+from mrtr_tools.reading.functions import Module, dotted, last_name
+from mrtr_tools.rewriting.dialects import MOVED_OPTIONS, V1
+from mrtr_tools.rewriting.edits import Change, Edits
 from mrtr_tools.rewriting.outcomes import Reason
 
-__all__ = ["move_options"]
+__all__ = ["move_options", "refused_servers"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Newer:
+    """What became of the options of a server.
+
+    Attributes:
+        moved: they are options of `run`, by their new names.
+        dropped: they are gone, and what is there instead.
+        renamed: they have another name.
+        refused: they are gone, and the server is another one without them.
+    """
+
+    moved: Mapping[str, str]
+    dropped: Mapping[str, str]
+    renamed: Mapping[str, str]
+    refused: Mapping[str, str]
+
+
+_SDK: Final = _Newer({name: name for name in MOVED_OPTIONS}, {}, {}, {})
+_FASTMCP: Final = _Newer(
+    moved={
+        **{name: name for name in ("host", "port", "json_response", "stateless_http", "log_level")},
+        "sse_path": "path",
+        "streamable_http_path": "path",
+    },
+    dropped={
+        "debug": "set FASTMCP_DEBUG",
+        "message_path": "set FASTMCP_MESSAGE_PATH",
+        "dependencies": "they stand in fastmcp.json",
+        "sampling_handler": "a resumable tool asks the client's model",
+        "sampling_handler_behavior": "a resumable tool asks the client's model",
+    },
+    renamed={f"on_duplicate_{kind}": "on_duplicate" for kind in ("tools", "resources", "prompts")},
+    refused={
+        "tool_serializer": "return ToolResult from the tools",
+        "include_tags": "enable tags on the server after it was made",
+        "exclude_tags": "disable tags on the server after it was made",
+        "tool_transformations": "add transforms to the server after it was made",
+    },
+)
+_HTTP: Final = ("http", "sse", "streamable-http")
+
+
+def _newer(module: Module) -> _Newer:
+    return _SDK if any(name.startswith((V1, "mcp.server.FastMCP")) for name in module.imports.values()) else _FASTMCP
+
+
+def refused_servers(module: Module, server: str) -> Iterator[Reason]:
+    """Options without which a server would be another one."""
+    for made in _made(module, [server]):
+        for name, instead in _newer(module).refused.items():
+            if any(each.arg == name for each in made.keywords):
+                yield Reason(made.lineno, "", f"FastMCP 4 takes no {name}=; {instead}")
 
 
 def move_options(module: Module, edits: Edits, servers: Iterable[str]) -> Iterator[Reason]:
-    """Move ``host=`` and its like from ``FastMCP(...)`` to ``run(...)``; gives a reason where a person has to do it."""
-    for node in ast.walk(module.source.tree):
-        if (
-            isinstance(node, ast.Assign)
-            and isinstance(node.value, ast.Call)
-            and last_name(node.value.func) == "FastMCP"
-        ):
-            name = next((target.id for target in node.targets if isinstance(target, ast.Name)), "")
-            if name in servers:
-                yield from _move(module, edits, name, node.value)
+    """Give ``host=`` and its like to ``run(...)``, and take away what is gone; says what a person has to know."""
+    for made in _made(module, servers):
+        yield from _move(module, edits, made, _newer(module))
 
 
-def _move(module: Module, edits: Edits, server: str, made: ast.Call) -> Iterator[Reason]:
-    names = [each.arg for each in made.keywords if each.arg in MOVED_OPTIONS]
-    has_instructions = len(made.args) > 1
-    if not names and not has_instructions:
+def _made(module: Module, servers: Iterable[str]) -> list[ast.Call]:
+    names = {*servers}
+    assigned = (node for node in ast.walk(module.source.tree) if isinstance(node, (ast.Assign, ast.AnnAssign)))
+    return [
+        node.value
+        for node in assigned
+        if isinstance(node.value, ast.Call) and last_name(node.value.func) == "FastMCP"
+        if names & {dotted(each) for each in (node.targets if isinstance(node, ast.Assign) else [node.target])}
+    ]
+
+
+def _move(module: Module, edits: Edits, made: ast.Call, newer: _Newer) -> Iterator[Reason]:
+    given = {each.arg: each.value for each in made.keywords if each.arg is not None}
+    moved = [name for name in given if name in newer.moved]
+    gone = {*moved, *(name for name in given if name in newer.dropped)}
+    renamed = [name for name in given if name in newer.renamed]
+    if not gone and not renamed and (newer is _FASTMCP or len(made.args) < 2):  # noqa: PLR2004
         return
-    runs = [node for node in ast.walk(module.source.tree) if isinstance(node, ast.Call) and _is_run(node, server)]
-    taken: list[cst.Arg] = []
+    edits.change(module.source, cst.Call, made, _making(newer, gone, renamed, instructs=newer is _SDK))
+    for name in gone - {*moved}:
+        yield Reason(made.lineno, "", f"{name}= was left out: {newer.dropped[name]}")
+    code = ast.get_source_segment
+    told = [f"{newer.moved[name]}={code(module.source.text, given[name])}" for name in moved]
+    runs = [node for node in ast.walk(module.source.tree) if isinstance(node, ast.Call) and _is_run(module, node, made)]
+    for run in runs:
+        if newer is _SDK or _is_http(run):
+            edits.change(module.source, cst.Call, run, _running(told))
+    is_sure = runs and all(run.lineno > made.lineno and (newer is _SDK or _is_plain(run)) for run in runs)
+    if told and not is_sure:
+        yield Reason(made.lineno, "", f"{', '.join(told)}: give this to what serves the server, which takes it no more")
 
-    def take(call: cst.Call) -> cst.Call:
-        kept = [each for each in call.args if each.keyword is None or each.keyword.value not in names]
-        taken.extend(each for each in call.args if each not in kept)
-        kept = [_named(each, place) for place, each in enumerate(kept)]
+
+def _making(newer: _Newer, gone: set[str], renamed: list[str], *, instructs: bool) -> Change:
+    def change(call: cst.Call) -> cst.Call:
+        kept: list[cst.Arg] = []
+        for place, each in enumerate(call.args):
+            name = each.keyword.value if each.keyword is not None else None
+            if name in gone or name in renamed[1:]:
+                continue
+            if name in renamed:
+                each = each.with_changes(keyword=cst.Name(newer.renamed[name]))  # noqa: PLW2901
+            if instructs and place == 1 and name is None:  # what a model should know; it is the title since
+                each = each.with_changes(keyword=cst.Name("instructions"), equal=_EQUAL)  # noqa: PLW2901
+            kept.append(each)
         if kept and isinstance(call.args[-1].comma, cst.MaybeSentinel):
             kept[-1] = kept[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
         return call.with_changes(args=kept)
 
-    def give(call: cst.Call) -> cst.Call:
+    return change
+
+
+def _running(told: list[str]) -> Change:
+    def change(call: cst.Call) -> cst.Call:
         has = {each.keyword.value for each in call.args if each.keyword is not None}
-        new = [
-            each.with_changes(comma=cst.MaybeSentinel.DEFAULT)
-            for each in taken
-            if each.keyword and each.keyword.value not in has
-        ]
-        return call.with_changes(args=[*_closed(call.args, new), *new])
+        given: Any = cst.parse_expression(f"run({', '.join(told)})")
+        new = [each for each in given.args if each.keyword.value not in has]
+        if not new:
+            return call
+        old = list(call.args)
+        if old:
+            old[-1] = old[-1].with_changes(comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")))
+        return call.with_changes(args=[*old, *new])
 
-    edits.change(module.source, cst.Call, made, take)
-    if runs and all(run.lineno > made.lineno for run in runs):
-        for run in runs:
-            edits.change(module.source, cst.Call, run, give)
-    elif names:
-        told = ", ".join(f"{each.arg}={ast.unparse(each.value)}" for each in made.keywords if each.arg in names)
-        yield Reason(made.lineno, "", f"{told}: give this to what serves {server}; the server itself takes it no more")
+    return change
 
 
-def _closed(args: Any, new: list[cst.Arg]) -> list[cst.Arg]:
-    if not args or not new:
-        return list(args)
-    comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-    return [*args[:-1], args[-1].with_changes(comma=comma)]
+_EQUAL: Final = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
 
 
-def _named(argument: cst.Arg, place: int) -> cst.Arg:
-    """The second argument was what a model should know, and is the title since."""
-    if place != 1 or argument.keyword is not None:
-        return argument
-    equal = cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace(""))
-    return argument.with_changes(keyword=cst.Name("instructions"), equal=equal)
+def _is_run(module: Module, node: ast.Call, made: ast.Call) -> bool:
+    parent = module.source.parents.get(made)
+    targets = parent.targets if isinstance(parent, ast.Assign) else [getattr(parent, "target", None)]
+    names = {dotted(each) for each in targets if isinstance(each, ast.expr)}
+    return isinstance(node.func, ast.Attribute) and node.func.attr == "run" and dotted(node.func.value) in names
 
 
-def _is_run(node: ast.Call, server: str) -> bool:
-    return (
-        isinstance(node.func, ast.Attribute)
-        and node.func.attr == "run"
-        and isinstance(node.func.value, ast.Name)
-        and node.func.value.id == server
-    )
+def _transport(run: ast.Call) -> ast.expr | None:
+    named = next((each.value for each in run.keywords if each.arg == "transport"), None)
+    return named or (run.args[0] if run.args else None)
+
+
+def _is_http(run: ast.Call) -> bool:
+    transport = _transport(run)
+    return isinstance(transport, ast.Constant) and transport.value in _HTTP
+
+
+def _is_plain(run: ast.Call) -> bool:
+    """Whether it is plain to see what it serves over; over stdio the options never did anything."""
+    transport = _transport(run)
+    return transport is None or isinstance(transport, ast.Constant)

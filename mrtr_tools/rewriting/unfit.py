@@ -14,6 +14,7 @@ from mrtr_tools.reading.projects import calls_in
 from mrtr_tools.rewriting.decorated import options_of, refused_options
 from mrtr_tools.rewriting.dialects import BRIDGE, GONE, LOOKED_UP, V1
 from mrtr_tools.rewriting.edits import is_placed
+from mrtr_tools.rewriting.options import refused_servers
 from mrtr_tools.rewriting.outcomes import Reason
 
 __all__ = ["CONTEXT", "OF_THE_SERVER", "is_at_top", "looked_up", "unfit", "unfit_names"]
@@ -35,7 +36,7 @@ _FROM_ELSEWHERE: Final = {
 SAMPLED: Final = {"messages", "system_prompt", "temperature", "max_tokens", "model_preferences"}
 """What ``ctx.sample`` takes on the bridge."""
 
-_RESULTS: Final = {"ToolResult", "CreateTaskResult", "InputRequiredResult"}
+_RESULTS: Final = {"CreateTaskResult", "InputRequiredResult"}
 
 
 def unfit(function: Function, registered: ast.expr, server: str, reached: Iterable[Function]) -> Iterator[Reason]:
@@ -64,6 +65,7 @@ def unfit(function: Function, registered: ast.expr, server: str, reached: Iterab
     if node.returns is not None and any(name in ast.unparse(node.returns) for name in _RESULTS):
         yield Reason(line, "", f"it returns {ast.unparse(node.returns)}; return the content itself")
     yield from _gone(function.module, server)
+    yield from refused_servers(function.module, server)
     yield from refused_options(function.module, options)
     yield from _unfit_parameters(function)
 

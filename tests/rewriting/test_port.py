@@ -145,6 +145,7 @@ def test_a_file_with_names_of_ours_that_mean_something_else_is_refused():
         ("from mcp import McpError, types", "from mcp import MCPError as McpError, types"),
         ("from mcp.types import TextContent", "from mcp.types import TextContent"),
         ("from fastmcp.exceptions import ToolError", "from fastmcp.exceptions import ToolError"),
+        ("from fastmcp.tools.tool import ToolResult", "from fastmcp.tools import ToolResult"),
     ],
 )
 def test_imports_of_version_1_are_those_of_version_2(before, after):
@@ -166,6 +167,32 @@ def test_options_that_run_takes_since_go_there():
 
     assert 'mcp = FastMCP("shop", instructions="Buy.")\n' in after
     assert "mcp.run(transport='sse', host=\"a\", port=1)\n" in after
+
+
+@pytest.mark.parametrize(
+    ("made", "run", "made_after", "run_after"),
+    [
+        ('FastMCP("x", log_level="ERROR")', "mcp.run()", 'FastMCP("x")', "mcp.run()"),
+        ('FastMCP("x", port=1)', "mcp.run('http', host='a')", 'FastMCP("x")', "mcp.run('http', host='a', port=1)"),
+        ('FastMCP("x", port=1)', "mcp.run('http', port=2)", 'FastMCP("x")', "mcp.run('http', port=2)"),
+        ("FastMCP(sse_path='/s')", "mcp.run(transport='sse')", "FastMCP()", "mcp.run(transport='sse', path='/s')"),
+        ('FastMCP("x", on_duplicate_tools="warn")', "mcp.run()", 'FastMCP("x", on_duplicate="warn")', "mcp.run()"),
+        ('FastMCP("x", instructions="y")', "mcp.run()", 'FastMCP("x", instructions="y")', "mcp.run()"),
+    ],
+)
+def test_options_of_older_versions_of_fastmcp_go_where_they_are_taken(made, run, made_after, run_after):
+    after = ported(server(run, made=f"mcp = {made}"))
+
+    assert f"mcp = {made_after}\n" in after
+    assert after.endswith(f"\n{run_after}\n")
+
+
+def test_an_option_that_is_gone_is_noted_or_refused():
+    gone = ported(server("mcp.run()", made="mcp = FastMCP('x', dependencies=['y'])"))
+    refused = refusals(server("mcp.run()", made="mcp = FastMCP('x', tool_serializer=str)"))
+
+    assert "# mrtr: decide: dependencies= was left out: they stand in fastmcp.json\nmcp = FastMCP('x')\n" in gone
+    assert refused == ["FastMCP 4 takes no tool_serializer=; return ToolResult from the tools"]
 
 
 @pytest.mark.parametrize(
