@@ -16,9 +16,10 @@ from mrtr_tools.reading.summaries import written
 __all__ = ["IN_ITS_REQUEST", "IN_ITS_SESSION", "ON_THE_BRIDGE", "check_asking", "found", "is_missing", "is_ported"]
 
 ON_THE_BRIDGE: Final = {
-    "call_id", "client", "client_capabilities", "client_supports_extension", "debug", "elicit", "elicit_url", "error",
-    "gather", "handle", "idempotency_key", "info", "is_suspended", "lifespan", "lifespan_context", "list_roots", "log",
-    "once", "principal", "report_progress", "request_context", "request_id", "round", "sample", "session", "warning",
+    "call_id", "client", "client_capabilities", "client_id", "client_supports_extension", "debug", "elicit",
+    "elicit_url", "error", "gather", "handle", "idempotency_key", "info", "is_suspended", "lifespan",
+    "lifespan_context", "list_roots", "log", "once", "principal", "report_progress", "request_context", "request_id",
+    "round", "sample", "session", "warning",
 }  # fmt: skip
 """What the context of a resumable function has."""
 
@@ -29,7 +30,7 @@ IN_ITS_SESSION: Final = {
 }  # fmt: skip
 """What its ``session`` has."""
 
-IN_ITS_REQUEST: Final = {"lifespan_context", "request_id", "session"}
+IN_ITS_REQUEST: Final = {"lifespan_context", "meta", "request", "request_id", "session"}
 """What its ``request_context`` has."""
 
 _FROM_THREAD: Final = {"anyio.from_thread.run", "asyncio.run", "asyncio.run_coroutine_threadsafe", "anyio.run"}
