@@ -23,7 +23,7 @@ class Kind(Enum):
 
 
 _CLOCK: Final = re.compile(
-    r"time\.(time|time_ns|monotonic|monotonic_ns|perf_counter|perf_counter_ns|localtime|gmtime|ctime|strftime)"
+    r"time\.(time|time_ns|localtime|gmtime|ctime|strftime)"  # what only measures how long is no matter
     r"|(datetime\.)?(datetime|date)\.(now|utcnow|today)|(pendulum|arrow)\.(now|utcnow)"
 )
 _RANDOM: Final = re.compile(
@@ -61,6 +61,13 @@ _VERBS: Final = {
     "reset", "restart", "revoke", "rotate", "run", "save", "schedule", "send", "start", "stop", "store", "submit",
     "terminate", "transfer", "trigger", "update", "upload", "upsert", "wipe", "withdraw", "write",
 }  # fmt: skip
+_SYNC_VERBS: Final = {
+    "cancel", "charge", "delete", "deploy", "destroy", "drop", "email", "insert", "login", "notify", "pay", "provision",
+    "publish", "purchase", "refund", "remove", "save", "send", "submit", "terminate", "transfer", "update", "upload",
+    "write",
+}  # fmt: skip
+"""What is said of something outside, also where nothing is awaited; to create or to add is often done in memory."""
+
 _LATER: Final = {"start_soon", "create_task", "add_task"}
 """What runs something beside the body; that is judged where it asks."""
 
@@ -117,7 +124,8 @@ def _by_method(call: ast.Call, name: str, *, awaited: bool) -> Kind | None:
         return Kind.ACTS
     if method in _LATER:
         return None
-    if _sounds_like_acting(method) and (awaited or not is_method or "_" in method.strip("_")):
+    verb = _verb(method)
+    if verb in _VERBS if awaited else verb in _SYNC_VERBS and (not is_method or "_" in method.strip("_")):
         return Kind.MAY_ACT
     return Kind.LIVE if awaited or (is_method and method in _LIVE_METHOD) else None
 
@@ -128,9 +136,10 @@ def is_grave(module: Module, call: ast.Call) -> bool:
     return isinstance(module.source.parents.get(call), ast.Await) and bool(words) and words[0] in _GRAVE
 
 
-def _sounds_like_acting(name: str) -> bool:
-    words = re.findall(r"[A-Z]?[a-z0-9]+", name) if not name.isupper() else []
-    return bool(words) and words[0].islower() and words[0] in _VERBS and not name.istitle()
+def _verb(name: str) -> str:
+    """The first word of a function's name; none of a class's."""
+    words = re.findall(r"[A-Z]?[a-z0-9]+", name)
+    return words[0] if words and words[0].islower() else ""
 
 
 def _opens_to_write(call: ast.Call) -> bool:

@@ -9,7 +9,7 @@ from mrtr_tools.reading.effects import Kind, is_grave, kind_of
 from mrtr_tools.reading.functions import Function, Module
 from mrtr_tools.reading.projects import Project, calls_in
 
-__all__ = ["Deed", "deed_of"]
+__all__ = ["Deed", "deed_of", "written"]
 
 _ORDER = list(Kind)
 

@@ -18,7 +18,7 @@ from mrtr_tools.reading.registrations import Role, decorator, is_resumable, regi
 from mrtr_tools.reading.reruns import check_reruns, varying
 from mrtr_tools.reading.rules import Finding
 from mrtr_tools.reading.sharing import check_sharing
-from mrtr_tools.reading.summaries import deed_of
+from mrtr_tools.reading.summaries import deed_of, written
 from mrtr_tools.reading.surroundings import check_surroundings, is_parallel
 from mrtr_tools.rewriting.decorated import options_of, told_options
 from mrtr_tools.rewriting.edits import is_placed
@@ -119,9 +119,8 @@ def _acting(project: Project, plan: Plan, function: Function) -> Iterator[Reason
         deed = deed_of(project, function.module, before.call, function)
         if deed is not None and deed.is_grave and before.call not in plan.onces:
             line, code = before.call.lineno, deed.kind.value
-            yield Reason(
-                line, code, f"{deed.what} would act again in each round, until line {before.question} is answered"
-            )
+            told = f"{written(before.call)}, through {deed.what} of {deed.through}," if deed.through else deed.what
+            yield Reason(line, code, f"{told} would act again in each round, until line {before.question} is answered")
 
 
 def _take_findings(project: Project, plan: Plan, module: Module, reached: Sequence[Function]) -> None:
