@@ -219,6 +219,7 @@ def test_two_servers_have_two_toolboxes():
     assert 'toolbox = Toolbox("shop")' in after
     assert 'toolbox_2 = Toolbox("b")' in after
     assert "attach(toolbox, mcp)\nmcp.run()\nattach(toolbox_2, other)\nother.run()\n" in after
+    assert "# mrtr: decide: this is a second toolbox in one process: read the keys once" in after
 
 
 def test_a_name_that_is_taken_is_left_alone():
