@@ -2,7 +2,6 @@
 
 import re
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -52,9 +51,6 @@ def test_codes_stand_in_their_order_and_every_rule_has_a_way_out():
 
 @pytest.mark.parametrize(("line", "text"), RUNNABLE, ids=lambda value: str(value) if isinstance(value, int) else "")
 def test_a_block_runs(line, text, monkeypatch):
-    if "mrtr_tools.porting" in text and find_spec("mrtr_tools.porting") is None:
-        pytest.skip("what runs ported tools is not there")
-
     loaded(text, monkeypatch)
 
 
@@ -102,8 +98,6 @@ def test_port_writes_what_the_page_shows(name):
     ],
 )
 def test_a_tool_of_the_page_does_what_it_says(texts, call, answers, says, monkeypatch):
-    if "@resumable" in texts and find_spec("mrtr_tools.porting") is None:
-        pytest.skip("what runs ported tools is not there")
     toolbox = loaded(block(*texts), monkeypatch)["toolbox"]
     assert isinstance(toolbox, Toolbox)
 

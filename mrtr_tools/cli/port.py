@@ -52,7 +52,7 @@ def port(
 
 
 def _diff(file: Path, before: str, after: str) -> str:
-    name = file.as_posix()
+    name = file.as_posix().lstrip("/")
     lines = difflib.unified_diff(before.splitlines(True), after.splitlines(True), f"a/{name}", f"b/{name}")
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 

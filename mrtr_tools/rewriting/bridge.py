@@ -35,6 +35,13 @@ _NAMES: Final = {
 }
 
 
+MANY: Final = 2
+SHARED_KEYS: Final = (
+    "this is a second toolbox in one process: read the keys once, keys = mrtr_tools.keys.keys_from_environment(), and "
+    "give keys=keys to each attach"
+)
+
+
 def to_bridge(source: Source) -> Rewritten:
     """Put the tools of a file that ask in their body on the bridge.
 
@@ -92,6 +99,8 @@ def _edit_file(module: Module, edits: Edits, ported: list[Plan]) -> None:
             places[key] = place_for(module, plan.server, around, {each.toolbox for each in places.values()})
             _insert(module.source, edits, places[key].insertions)
             needed |= {"attach"} if places[key].attaches else set()
+            if sum(each.attaches for each in places.values()) == MANY:
+                plan.told.append((plan.function, Reason(plan.function.node.lineno, "", SHARED_KEYS)))
         _edit_tool(module, edits, plan, places[key].toolbox)
     _name_servers(module, edits, ported)
     for call, context in {call: _context(module, call) for plan in ported for call in plan.gathers}.items():

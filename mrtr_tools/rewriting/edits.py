@@ -162,4 +162,8 @@ class _Editing(cst.CSTTransformer):
             updated = cast("Any", updated).with_changes(leading_lines=[])
         functions = _parsed(edits.functions.get(start, []))
         functions = [cast("Any", each).with_changes(leading_lines=_APART) for each in functions]
+        if functions and not before:
+            above = list(cast("Any", updated).leading_lines)
+            empty = next((place for place, each in enumerate(above) if each.comment is not None), len(above))
+            updated = cast("Any", updated).with_changes(leading_lines=[*_APART[empty:], *above])
         return cst.FlattenSentinel([*functions, *before, updated, *after]) if functions or before or after else updated

@@ -40,4 +40,5 @@ def _further(before: Outcome, waiting: list[Outcome]) -> Outcome:
     waiting.remove(after)
     if after.verdict is Verdict.STEPS:
         return replace(before, verdict=Verdict.STEPS)
-    return replace(before, reasons=[*before.reasons, *after.reasons])
+    why_not = [replace(reason, line=before.line) for reason in after.reasons]  # theirs are lines of the bridge
+    return replace(before, reasons=[*before.reasons, *why_not])

@@ -1,7 +1,6 @@
 """`check` on code that is here, and against the bridge that it knows the names of."""
 
 import importlib
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -27,7 +26,6 @@ def test_the_library_asks_nobody_in_the_middle_of_a_function():
     assert [each for each in check(sources) if each.rule.severity is Severity.ERROR] == []
 
 
-@pytest.mark.skipif(find_spec("mrtr_tools.porting") is None, reason="what runs ported tools is not there")
 @pytest.mark.parametrize(
     ("module", "name", "known"),
     [

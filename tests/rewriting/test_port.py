@@ -144,6 +144,8 @@ def test_a_file_with_names_of_ours_that_mean_something_else_is_refused():
         ("from mcp.shared.exceptions import McpError", "from mcp.shared.exceptions import MCPError as McpError"),
         ("from mcp import McpError, types", "from mcp import MCPError as McpError, types"),
         ("from mcp.types import TextContent", "from mcp.types import TextContent"),
+        ("from mcp.server.fastmcp.server import *", "from mcp.server.fastmcp.server import *"),
+        ("from .fastmcp import FastMCP", "from .fastmcp import FastMCP"),
         ("from fastmcp.exceptions import ToolError", "from fastmcp.exceptions import ToolError"),
         ("from fastmcp.tools.tool import ToolResult", "from fastmcp.tools import ToolResult"),
     ],
@@ -217,6 +219,7 @@ def test_two_servers_have_two_toolboxes():
     assert 'toolbox = Toolbox("shop")' in after
     assert 'toolbox_2 = Toolbox("b")' in after
     assert "attach(toolbox, mcp)\nmcp.run()\nattach(toolbox_2, other)\nother.run()\n" in after
+    assert "# mrtr: decide: this is a second toolbox in one process: read the keys once" in after
 
 
 def test_a_name_that_is_taken_is_left_alone():
@@ -297,6 +300,82 @@ def test_what_runs_before_a_question_goes_through_once_where_its_function_says_w
     )
 
 
+@pytest.mark.parametrize(
+    "annotation",
+    [
+        "str",
+        "None",
+        "list[dict[str, Any]]",
+        "int | None",
+        '"list[str]"',
+        "Literal['a']",
+        "Optional[Room]",
+        "Kind",
+        "Pair",
+    ],
+)
+def test_what_json_brings_back_is_run_once(annotation):
+    classes = """
+class Room(BaseModel):
+    name: str
+
+@dataclass
+class Pair:
+    one: str
+
+class Kind(StrEnum):
+    A = "a"
+"""
+    text = f"{classes}\nasync def load() -> {annotation}:\n    return await db.fetch()\n\n" + tool().replace(
+        "    answer", "    await load()\n    answer"
+    )
+
+    assert "    await ctx.once(load)\n" in ported(text)
+
+
+@pytest.mark.parametrize("call", ["load(*xs)", "load(**xs)", "shop.load()", "decorated()"])
+def test_a_call_that_cannot_be_taken_apart_is_left_where_it_is(call):
+    helpers = "async def load(*xs) -> str:\n    return await db.fetch()\n\n@cached\nasync def decorated() -> str:\n"
+    text = f"{helpers}    return await db.fetch()\n" + tool().replace("    answer", f"    await {call}\n    answer")
+
+    assert "ctx.once" not in ported(text)
+
+
+@pytest.mark.parametrize(
+    ("value", "annotation"),
+    [
+        ("time.time()", "float"),
+        ("int(time.time())", "int"),
+        ("secrets.token_hex(4)", "str"),
+        ('"a-" + uuid.uuid4().hex', "str"),
+        ("uuid.uuid4()", "uuid.UUID"),
+        ("datetime.datetime.now(datetime.UTC)", "datetime.datetime"),
+        ('f"{random.randint(1, 6)}"', "str"),
+    ],
+)
+def test_a_value_that_a_question_shows_is_made_once(value, annotation):
+    imports = "import datetime, random, secrets, time, uuid\n"
+    text = imports + tool().replace(
+        '    answer = await ctx.elicit("Sure', f'    key = {value}\n    answer = await ctx.elicit(f"{{key}}'
+    )
+
+    after = ported(text)
+
+    assert f"def new_key() -> {annotation}:\n    return {value}\n\n\n@toolbox.tool" in after
+    assert "    key = await ctx.once(new_key)\n" in after
+
+
+@pytest.mark.parametrize(
+    "value", ["random.choice(NAMES)", "uuid4()", "names[random.randint(0, 1)]", "(time.time(), 1)"]
+)
+def test_a_value_of_which_nobody_knows_what_it_is_refuses_the_tool(value):
+    text = "import random, time\nfrom uuid import uuid4\n" + tool(parameters="names: list[str], ctx: Context").replace(
+        '    answer = await ctx.elicit("Sure', f'    key = {value}\n    answer = await ctx.elicit(f"{{key}}'
+    )
+
+    assert "another one in each round (MRTR106)" in refusals(text)[0]
+
+
 @pytest.mark.parametrize("annotation", ["Client", "Iterator[str]", "object", '"Unknown"'])
 def test_what_json_cannot_bring_back_is_not_run_once(annotation):
     text = f"async def load() -> {annotation}:\n    return await db.fetch()\n\n" + tool().replace(
@@ -348,7 +427,8 @@ def test_a_question_that_a_text_cannot_tell_is_made_by_a_function():
     ],
 )
 def test_what_is_no_straight_line_stays_on_the_bridge_with_the_reason(lines, reason):
-    text = f"@mcp.tool\nasync def do(xs: list[str], ctx: Context) -> str:\n    {lines}\n"
+    loose = "class Loose(BaseModel):\n    many: list[str]\n\n\n"
+    text = f"{loose}@mcp.tool\nasync def do(xs: list[str], ctx: Context) -> str:\n    {lines}\n"
 
     done = port(parse_source(text, Path("shop.py")), steps=True)
 
@@ -366,3 +446,46 @@ def test_a_file_that_is_on_the_bridge_already_goes_on_to_steps():
     assert "resumable" not in after
     assert "from mrtr_tools import Refused, Toolbox, needs_input\n" in after
     assert '@toolbox.tool\n@needs_input(answer="Sure?")\nasync def do(answer: bool | Refused) -> str:\n' in after
+
+
+def test_what_is_handed_on_is_annotated_by_what_is_known_of_it():
+    text = """
+        class Guest(BaseModel):
+            name: str
+            age: int = 3
+
+        async def price_of(day: str) -> float:
+            return 3.0
+
+        @mcp.tool
+        async def do(day: str, ctx: Context, note: str | None = None) -> str:
+            price = await price_of(day)
+            label: list[str] = [day]
+            size, text = len(day), day.strip()
+            count = len(day)
+            title = day.upper()
+            fixed = 3
+            guest = await ctx.elicit("Who?", response_type=Guest)
+            if guest.action != "accept":
+                return "Nobody."
+            name, age = guest.data.name, 1
+            years = guest.data.age
+            ok = await ctx.elicit("Sure?", response_type=bool)
+            return f"{price} {label} {count} {title} {fixed} {guest.data.name} {years} {ok.action} {note}"
+    """
+
+    after = ported(text, steps=True)
+
+    signature = after.partition("async def do_with_ok(")[2].partition(") -> str:")[0]
+    told = dict(line.strip().rstrip(",").split(": ", 1) for line in signature.strip().splitlines())
+    assert {told.pop(name) for name in list(told) if name.startswith("guest")} == {"Guest"}
+    assert told == {
+        "note": "str | None",
+        "price": "float",
+        "label": "list[str]",
+        "count": "int",
+        "title": "str",
+        "fixed": "int",
+        "years": "int",
+        "ok": "bool | Refused",
+    }

@@ -10,7 +10,6 @@ import json
 import re
 import sys
 from difflib import SequenceMatcher
-from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 
@@ -108,7 +107,6 @@ def toolbox_of(text: str, path: Path, monkeypatch: pytest.MonkeyPatch) -> Toolbo
     return next(each for each in vars(module).values() if isinstance(each, Toolbox))
 
 
-@pytest.mark.skipif(find_spec("mrtr_tools.porting") is None, reason="what runs ported tools is not there")
 @pytest.mark.parametrize(
     ("path", "play"), PLAYS, ids=lambda value: value.stem if isinstance(value, Path) else value["tool"]
 )
@@ -126,8 +124,6 @@ def test_a_ported_tool_runs(path, play, monkeypatch):
 )
 def test_a_tool_that_went_on_to_steps_runs(path, play, monkeypatch):
     done = port(read_source(path), steps=True)
-    if "mrtr_tools.porting" in done.text and find_spec("mrtr_tools.porting") is None:
-        pytest.skip("what runs ported tools is not there")
     toolbox = toolbox_of(done.text, path, monkeypatch)
 
     played = Player(toolbox).play(play["tool"], play["arguments"], **play["answers"])
