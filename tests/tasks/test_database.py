@@ -9,6 +9,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+import sqlalchemy as sa
 
 from mrtr_tools.errors import Busy
 from mrtr_tools.tasks import dbos
@@ -146,6 +147,22 @@ async def test_two_servers_share_a_database_by_schemas_of_their_own(cluster: Clu
     assert await one.get("task", "owner") == new_task("task")
     await one.close()
     await other.close()
+
+
+async def test_a_user_of_postgresql_who_may_not_make_a_schema_is_told_what_to_do(cluster: Cluster):
+    connected = sa.create_engine(cluster.url.replace("://", "+psycopg://"), isolation_level="AUTOCOMMIT")
+    with connected.connect() as connection:
+        for sql in ("DROP SCHEMA IF EXISTS given CASCADE", "DROP ROLE IF EXISTS modest", "CREATE ROLE modest LOGIN"):
+            connection.execute(sa.text(sql))
+        engine = Place(cluster.url.replace("postgres@", "modest:secret@"), "given").engine()
+
+        with pytest.raises(PermissionError, match=r"\(CREATE SCHEMA given AUTHORIZATION ...\)") as caught:
+            await engine.create(new_task("task"), at_most=1)
+        assert "secret" not in str(caught.value)
+        connection.execute(sa.text("CREATE SCHEMA given AUTHORIZATION modest"))
+        assert await engine.create(new_task("task"), at_most=1)
+    await engine.close()
+    connected.dispose()
 
 
 def test_keys_are_never_shown():
