@@ -95,7 +95,7 @@ class Database:
                 raise ValueError(f"{self._place} is no SQLite file: give tasks a file of their own") from None
             if type(error.orig).__name__ == "InsufficientPrivilege":
                 raise PermissionError(
-                    f"tasks cannot be kept in {self._place} ({error.orig}): let its user make schemas there, or make it "
+                    f"tasks cannot be kept in {self._place} ({error.orig}): let its user make schemas, or make it "
                     f"one (CREATE SCHEMA {self.schema} AUTHORIZATION ...)"
                 ) from None
             raise
