@@ -70,7 +70,7 @@ class Database:
 
         Raises:
             Busy: the database cannot be reached.
-            OSError: the file cannot be made.
+            OSError: the file cannot be made, or the schema.
             ValueError: it is something else, or of another server.
         """
         with self.reached(), self._prepared(prepare).begin() as connection:
@@ -82,6 +82,7 @@ class Database:
 
         Raises:
             Busy: it cannot.
+            PermissionError: its user may not make what is needed there.
             ValueError: it is something else.
         """
         try:
@@ -92,6 +93,11 @@ class Database:
         except exc.DatabaseError as error:
             if self.is_sqlite and "file is not a database" in str(error.orig):
                 raise ValueError(f"{self._place} is no SQLite file: give tasks a file of their own") from None
+            if type(error.orig).__name__ == "InsufficientPrivilege":
+                raise PermissionError(
+                    f"tasks cannot be kept in {self._place} ({error.orig}): let its user make schemas, or make it "
+                    f"one (CREATE SCHEMA {self.schema} AUTHORIZATION ...)"
+                ) from None
             raise
         if not self._is_reachable:
             self._is_reachable = True

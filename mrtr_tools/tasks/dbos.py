@@ -62,7 +62,9 @@ class DbosEngine:
         schema: of PostgreSQL, made when it is not there. Each server has one of its own; a file is for one server, and
             knows it by this name.
         at_once: how many legs a process runs at a time.
-        lapse: seconds without a sign of life after which the legs of a process are run by others.
+        lapse: seconds without a sign of life after which the legs of a process are run by others. One that only stood
+            still for so long stores nothing of them any more, but what they did is done twice, with the same
+            idempotency key.
         clock: seconds since 1970.
 
     Raises:

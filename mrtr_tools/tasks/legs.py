@@ -59,9 +59,9 @@ class Running:
 
 
 def running_leg(task: str) -> Running | None:
-    """The leg of this task that asks, if a leg does."""
+    """The leg of this task that asks, if a leg does, and not something that it left running."""
     found = _running.get()
-    return found if found is not None and found.task == task else None
+    return found if found is not None and found.task == task and not found.outcome.done() else None
 
 
 class Legs:

@@ -145,7 +145,7 @@ class Store:
         if not workflows:
             return
         tasks = self._tasks
-        where = (tasks.c.workflow.in_(workflows), tasks.c.runner == runner, tasks.c.tries > 0)
+        where = (*self._is_of(workflows), tasks.c.runner == runner, tasks.c.tries > 0)
         with self._transaction() as connection:
             connection.execute(sa.update(tasks).where(*where).values(tries=tasks.c.tries - 1))
 
@@ -153,8 +153,7 @@ class Store:
         """Those of these workflows whose task is still ``working``, and run by this process."""
         tasks = self._tasks
         found = sa.select(tasks.c.workflow).where(
-            tasks.c.id.in_([task_of(workflow) for workflow in workflows]),
-            tasks.c.workflow.in_(workflows),
+            *self._is_of(workflows),
             tasks.c.runner == runner,
             tasks.c.status == "working",
             self._all.is_there(self._clock()),
@@ -248,6 +247,10 @@ class Store:
             where.append(table.c.beat == beat)
         with self._transaction() as connection:
             connection.execute(sa.delete(table).where(*where))
+
+    def _is_of(self, workflows: Sequence[str]) -> tuple[sa.ColumnElement[bool], ...]:
+        tasks = self._tasks
+        return tasks.c.id.in_([task_of(workflow) for workflow in workflows]), tasks.c.workflow.in_(workflows)
 
     def _wake(self, connection: sa.Connection, row: Row, workflow: str | None) -> None:
         if workflow is not None:

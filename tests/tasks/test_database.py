@@ -9,6 +9,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+import sqlalchemy as sa
 
 from mrtr_tools.errors import Busy
 from mrtr_tools.tasks import dbos
@@ -158,6 +159,22 @@ async def test_a_file_is_for_one_server(tmp_path: Path):
     assert await again.get("task", "owner") == new_task("task")
     for engine in (one, again, other):
         await engine.close()
+
+
+async def test_a_user_of_postgresql_who_may_not_make_a_schema_is_told_what_to_do(cluster: Cluster):
+    connected = sa.create_engine(cluster.url.replace("://", "+psycopg://"), isolation_level="AUTOCOMMIT")
+    with connected.connect() as connection:
+        for sql in ("DROP SCHEMA IF EXISTS given CASCADE", "DROP ROLE IF EXISTS modest", "CREATE ROLE modest LOGIN"):
+            connection.execute(sa.text(sql))
+        engine = Place(cluster.url.replace("postgres@", "modest:secret@"), "given").engine()
+
+        with pytest.raises(PermissionError, match=r"\(CREATE SCHEMA given AUTHORIZATION ...\)") as caught:
+            await engine.create(new_task("task"), at_most=1)
+        assert "secret" not in str(caught.value)
+        connection.execute(sa.text("CREATE SCHEMA given AUTHORIZATION modest"))
+        assert await engine.create(new_task("task"), at_most=1)
+    await engine.close()
+    connected.dispose()
 
 
 def test_keys_are_never_shown():

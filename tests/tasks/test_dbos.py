@@ -309,6 +309,35 @@ async def test_a_process_that_says_it_stops_leaves_legs_to_others_at_once_and_ta
     assert (asked, sorted(ran)) == (1, ["next", "task"])
 
 
+async def test_what_a_leg_left_running_wakes_its_task_like_anybody_else(engine: DbosEngine):
+    ran: list[int] = []
+    may_answer, left = asyncio.Event(), set[asyncio.Task[object]]()
+
+    async def answer(task: str) -> None:
+        await may_answer.wait()
+        await change(engine, task, "working")
+
+    async def leg(task: str, owner: str) -> bool:
+        row = await engine.get(task, owner)
+        assert row is not None
+        ran.append(row.version)
+        if row.version == 1:
+            left.add(asyncio.create_task(answer(task)))
+        await change(engine, task, "input_required" if row.version == 1 else "completed")
+        return False
+
+    async with running(engine, leg):
+        await engine.create(new_task("task"), at_most=1)
+        await until(lambda: is_at(engine, "task", "input_required"))
+        legs = engine._legs
+        assert legs is not None
+        await until(lambda: holds(lambda: not legs._legs))
+        may_answer.set()
+        await until(lambda: is_at(engine, "task", "completed"))
+
+    assert ran == [1, 3]
+
+
 async def test_an_authors_function_is_not_in_a_workflow_of_dbos(engine: DbosEngine):
     seen: list[object] = []
 

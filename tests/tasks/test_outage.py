@@ -123,9 +123,9 @@ async def test_of_three_processes_one_is_killed_and_all_tasks_finish(place: Plac
             assert (await finished(engine, task)).status == "completed"
     await engine.close()
 
-    ended = Counter(tuple(line.split()[1:3]) for line in log.read_text().splitlines() if line.startswith("end"))
-    assert set(ended) == {(task, step) for task in TASKS for step in STEPS}
-    assert max(ended.values()) <= 2
+    lines = [tuple(line.split()) for line in log.read_text().splitlines()]
+    assert {line[1:3] for line in lines if line[0] == "end"} == {(task, step) for task in TASKS for step in STEPS}
+    assert max(Counter(line[1:3] for line in lines if line[0] == "stored").values()) == 1
 
 
 async def test_a_process_that_stood_still_and_was_taken_for_ended_changes_nothing_when_it_goes_on(
@@ -148,7 +148,7 @@ async def test_a_process_that_stood_still_and_was_taken_for_ended_changes_nothin
 
     told = log.read_text().splitlines()
     assert [told.count(f"stored task {step} {key}") for step, key in (("one", 1), ("two", 3), ("three", 4))] == [1] * 3
-    assert (told.count("begin task one 1"), told.count("begin task two 3")) == (2, 1)
+    assert told.count("begin task one 1") >= 2
 
 
 async def is_told(log: Path, line: str) -> bool:
