@@ -100,7 +100,7 @@ class Conversation:
             self.watching = Watching(result.task_id, self._target, self._replies, self._show)
             self.watching.tell(result)
         if self._detach:
-            self._show(Detached(self.watching.task, self.watching.command("get")))
+            self._show(Detached(self.watching.task, self.watching.left()))
             return None
         ended = await self.watching.follow(client.session, self._connection.heard, cancels=True)
         if not ended.is_error:
