@@ -7,8 +7,10 @@ import stat
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from mrtr_tools.errors import Busy
+from mrtr_tools.tasks.database import Database
 from tests.tasks.places import SEALER, Cluster, Place
 from tests.tasks.worker import new_task
 
@@ -102,6 +104,22 @@ async def test_a_database_that_cannot_be_reached_makes_everything_busy_and_is_to
     assert len(told) == 1
     assert f"root:***@127.0.0.1:{free_port}/tasks cannot be reached: connection failed" in told[0]
     assert "secret" not in caplog.text
+
+
+async def test_a_table_that_somebody_locks_makes_everything_busy(cluster: Cluster, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(Database.engine, "__defaults__", (5, 5, 1))
+    place = cluster.new_place()
+    engine = place.engine()
+    await engine.create(new_task("task"), at_most=1)
+    connected = sa.create_engine(cluster.url.replace("://", "+psycopg://"))
+    with connected.begin() as connection:
+        connection.execute(sa.text(f"LOCK TABLE {place.schema}.mrtr_tasks"))
+        with pytest.raises(Busy):
+            await engine.get("task", "owner")
+    connected.dispose()
+
+    assert await engine.get("task", "owner") == new_task("task")
+    await engine.close()
 
 
 async def test_two_servers_share_a_database_by_schemas_of_their_own(cluster: Cluster):
