@@ -109,14 +109,14 @@ class Busy(RequestError):
     """The request was not served and may be sent again as it is, a little later (-31001).
 
     `data.reason` is ``in_progress`` when the same is being done for another request, ``unavailable`` when what has to
-    be asked before cannot be reached, ``overloaded`` when there are too many calls, and ``stopping`` when the server
-    begins nothing new.
+    be asked before cannot be reached, ``overloaded`` when there are too many calls, or tasks of one owner, and
+    ``stopping`` when the server begins nothing new.
     """
 
     code = -31001  # the protocol leaves what is outside -32768 to -32000 to applications
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(self.MESSAGES[reason], {"reason": reason})
+    def __init__(self, reason: str, message: str | None = None) -> None:
+        super().__init__(self.MESSAGES[reason] if message is None else message, {"reason": reason})
 
     MESSAGES: Final[Mapping[str, str]] = {
         "in_progress": "This is being done for another request; send it again in a moment",

@@ -103,7 +103,7 @@ class Conversation:
                 self._show(Noted("The call goes on as a task (to cancel it: Ctrl-C)"))
             self.watching.tell(result)
         if self._detach:
-            self._show(Detached(self.watching.task, self.watching.command("get")))
+            self._show(Detached(self.watching.task, self.watching.left()))
             return None
         ended = await self.watching.follow(client.session, self._connection.heard, cancels=True)
         if not ended.is_error:

@@ -58,11 +58,11 @@ class Detached:
 
     Attributes:
         task: its id, untrusted.
-        command: what to type to see how it is.
+        told: what becomes of it, and what to type to see how it is.
     """
 
     task: str
-    command: str
+    told: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,7 +114,7 @@ class Terminal:
         self._passing = True
 
     def _detached(self, event: Detached) -> None:
-        self._line(f"The task goes on by itself. To see how it is: {event.command}", "dim")
+        self._line(event.told, "dim")
         print(shown(event.task, MAX_LINE), flush=True)
 
     def _ended(self, event: Ended) -> None:

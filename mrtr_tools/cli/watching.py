@@ -49,10 +49,19 @@ class Watching:
         self._answers: dict[str, Mapping[str, JsonValue]] = {}
         self._is_interrupted = False
 
-    def command(self, verb: str) -> str:
+    def command(self, verb: str, *options: str) -> str:
         """What to type to go on with the task."""
         task = shown(self.task, MAX_ESCAPED * len(self.task))
-        return shlex.join(["mrtr-tools", "task", verb, *self._target.options, self._target.name, task])
+        return shlex.join(["mrtr-tools", "task", verb, *options, *self._target.options, self._target.name, task])
+
+    def left(self) -> str:
+        """What becomes of the task when nobody here follows it."""
+        if self._target.url is not None:
+            return f"The task goes on by itself. To see how it is: {self.command('get')}"
+        return (  # the server that was started for this command ends with it
+            f"The task goes on while a server of {self._target.name} runs. To run one until the task has ended: "
+            f"{self.command('get', '--follow')}"
+        )
 
     async def follow(self, session: ClientSession, heard: Callable[[], None], *, cancels: bool) -> types.CallToolResult:
         """Follow the task to its end, and answer what it asks.
@@ -102,7 +111,7 @@ class Watching:
         return Stop(told, stop.code, {**stop.details, "taskId": self.task})
 
     def _goes_on(self) -> Stop:
-        return Stop(f"The task goes on. To see how it is: {self.command('get')}", INTERRUPTED, {"taskId": self.task})
+        return Stop(self.left(), INTERRUPTED, {"taskId": self.task})
 
     async def _answer(self, requests: types.InputRequests) -> Mapping[str, Any]:
         if self._replies.rounds >= MAX_ASKED and not self._replies.is_attended:

@@ -45,9 +45,10 @@ class Database:
         self._is_ready = False
         self._is_reachable = True
 
-    def engine(self, connections: int = CONNECTIONS, patience: int = PATIENCE) -> sa.Engine:
-        """So many connections, for whoever closes them; seconds until one has to be free."""
-        options: dict[str, Any] = {} if self.is_sqlite else _postgresql_options(self._url)
+    def engine(self, connections: int = CONNECTIONS, patience: int = PATIENCE, for_locks: int = PATIENCE) -> sa.Engine:
+        """So many connections, for whoever closes them; seconds until one has to be free, and until a lock of
+        PostgreSQL, where 0 waits for ever."""
+        options: dict[str, Any] = {} if self.is_sqlite else _postgresql_options(self._url, for_locks)
         engine = sa.create_engine(
             self._url, pool_size=connections, max_overflow=0, pool_timeout=patience, hide_parameters=True, **options
         )
@@ -158,7 +159,7 @@ def _url(place: Place) -> sa.URL:
     return sa.make_url(place.url).set(drivername="postgresql+psycopg")
 
 
-def _postgresql_options(url: sa.URL) -> dict[str, Any]:
+def _postgresql_options(url: sa.URL, for_locks: int) -> dict[str, Any]:
     limits = {
         "connect_timeout": PATIENCE,
         "tcp_user_timeout": PATIENCE * 1000,
@@ -166,7 +167,7 @@ def _postgresql_options(url: sa.URL) -> dict[str, Any]:
         "keepalives_interval": PATIENCE,
         "keepalives_count": 2,
         "application_name": "mrtr_tools",
-        "options": f"-c idle_in_transaction_session_timeout={IN_TRANSACTION}s -c lock_timeout={PATIENCE}s",
+        "options": f"-c idle_in_transaction_session_timeout={IN_TRANSACTION * 1000} -c lock_timeout={for_locks * 1000}",
     }
     given: dict[str, Any] = {name: value for name, value in limits.items() if name not in url.query}
     # Statements prepared on the server do not go through a pooler that changes sessions between them.

@@ -14,12 +14,14 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol
 
-__all__ = ["ENDED", "Engine", "GaveUp", "Leg", "Row", "Status"]
+__all__ = ["ENDED", "TOO_MANY", "Engine", "GaveUp", "Leg", "Row", "Status"]
 
 Status = Literal["working", "input_required", "completed", "failed", "cancelled"]
 
 ENDED: Final = frozenset[Status](("completed", "failed", "cancelled"))
 """What a task never leaves again."""
+TOO_MANY: Final = "There are too many tasks that have not ended; let some of them end, or cancel them"
+"""What is said to an owner who has as many as there may be."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import replace
 import anyio
 
 from mrtr_tools.errors import Busy
-from mrtr_tools.tasks.engine import GaveUp, Leg, Row
+from mrtr_tools.tasks.engine import TOO_MANY, GaveUp, Leg, Row
 
 __all__ = ["MemoryEngine"]
 
@@ -42,7 +42,7 @@ class MemoryEngine:
             return False
         owned = [each for each in (*self._rows.values(), row) if each.owner == row.owner]
         if sum(not each.has_ended for each in owned) > at_most:
-            raise Busy("overloaded")
+            raise Busy("overloaded", TOO_MANY)
         self._store(row)
         return True
 

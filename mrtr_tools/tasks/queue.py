@@ -138,7 +138,7 @@ class Queue:
             )
         refuse_others(self._serializer)
         _run = run
-        self._engine = self._database.engine(OF_A_QUEUE, PATIENCE)
+        self._engine = self._database.engine(OF_A_QUEUE, PATIENCE, for_locks=0)  # DBOS does not try again then
         try:
             with self._database.reached():
                 self._launch(process, self._engine)

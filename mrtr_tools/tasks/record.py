@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
@@ -15,12 +16,13 @@ from mrtr_tools.calls import Call, Channel, Client
 from mrtr_tools.progress import Progress
 from mrtr_tools.tasks.engine import Status
 
-__all__ = ["Record", "Task", "owner_of", "task_id"]
+__all__ = ["Record", "Task", "is_task_id", "owner_of", "task_id"]
 
 Json = dict[str, JsonValue]
 
 NOT_TAKEN: Final = ("born", "rounds", "is_task")
 SIZE: Final = 18  # bytes, which are 24 characters
+ID: Final = re.compile(r"[A-Za-z0-9_-]{24}")
 
 
 @dataclass(slots=True, repr=False)
@@ -143,6 +145,11 @@ def task_id(audience: str, principal: str | None, progress: Progress, step: str)
     """
     place: list[JsonValue] = ["task", audience, principal, progress.call, step, progress.n]
     return base64.urlsafe_b64encode(_digest(place)[:SIZE]).decode()
+
+
+def is_task_id(text: str) -> bool:
+    """Whether this can be the id of a task. Not every database can be asked for any text at all."""
+    return ID.fullmatch(text) is not None
 
 
 def _began(call: Call, progress: Progress) -> list[JsonValue]:

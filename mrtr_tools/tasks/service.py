@@ -30,7 +30,7 @@ from mrtr_tools.single_use.ledger import Ledger
 from mrtr_tools.task_marks import TaskMark
 from mrtr_tools.tasks.channel import TaskChannel
 from mrtr_tools.tasks.engine import Engine, Row, Status
-from mrtr_tools.tasks.record import Record, Task, owner_of, task_id
+from mrtr_tools.tasks.record import Record, Task, is_task_id, owner_of, task_id
 from mrtr_tools.tasks.sealing import TaskSealer
 from mrtr_tools.tools import Toolbox
 
@@ -304,7 +304,8 @@ class TaskService:
     # Rounds
 
     async def _row(self, task: str, principal: str | None) -> Row:
-        row = await self.engine.get(task, owner_of(self._audience, principal))
+        owner = owner_of(self._audience, principal)
+        row = await self.engine.get(task, owner) if is_task_id(task) else None
         if row is None:
             raise InvalidParams("There is no such task")
         return row

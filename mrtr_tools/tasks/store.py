@@ -13,7 +13,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from mrtr_tools.errors import Busy
 from mrtr_tools.tasks.database import Database
-from mrtr_tools.tasks.engine import Row
+from mrtr_tools.tasks.engine import TOO_MANY, Row
 from mrtr_tools.tasks.tables import row_of
 from mrtr_tools.tasks.workflows import new_workflow, task_of
 
@@ -70,7 +70,7 @@ class Store:
             is_counted = sa.and_(tasks.c.owner == row.owner, self._all.is_open(), self._all.is_there(self._clock()))
             count = sa.select(sa.func.count()).select_from(tasks).where(is_counted)
             if connection.execute(count).scalar_one() > at_most:
-                raise Busy("overloaded")
+                raise Busy("overloaded", TOO_MANY)
             self._wake(connection, row, workflow)
         return True
 

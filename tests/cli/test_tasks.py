@@ -210,6 +210,17 @@ def test_a_detached_call_prints_the_id_of_its_task_and_how_to_go_on(command, wor
     assert told[-1] == {"event": "detached", "taskId": told[-2]["taskId"]}
 
 
+def test_a_detached_call_of_a_file_says_that_a_server_of_it_must_run(command, tmp_path):
+    kept = str(tmp_path / "tasks.sqlite3")
+    done = command("call", WORKS, *BARN, "--detach", "--tasks", kept)
+
+    task = done.stdout.strip()
+    assert f"The task goes on while a server of {WORKS} runs." in done.stderr
+    assert f": mrtr-tools task get --follow --tasks {kept} {WORKS} {task}\n" in done.stderr
+    ended = command("task", "cancel", WORKS, task, "--tasks", kept)
+    assert ended.returncode == 0
+
+
 def test_a_call_that_becomes_no_task_has_its_result_also_when_it_would_be_left_alone(command, desk):
     done = command("call", desk.url, "count", 'letters=["a"]', "--detach")
 

@@ -13,6 +13,7 @@ import sqlalchemy as sa
 
 from mrtr_tools.errors import Busy
 from mrtr_tools.tasks import dbos
+from mrtr_tools.tasks.database import Database
 from mrtr_tools.tasks.places import CONNECTIONS
 from tests.tasks.places import SEALER, Cluster, Place, sqlite
 from tests.tasks.worker import new_task
@@ -137,6 +138,22 @@ async def test_who_finds_no_free_thread_in_time_is_told_so(tmp_path: Path, monke
         monkeypatch.setattr(dbos, "PATIENCE", 0)  # any time is too long
         requests.start_soon(come_late)
         go_on.set()
+
+
+async def test_a_table_that_somebody_locks_makes_everything_busy(cluster: Cluster, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(Database.engine, "__defaults__", (5, 5, 1))
+    place = cluster.new_place()
+    engine = place.engine()
+    await engine.create(new_task("task"), at_most=1)
+    connected = sa.create_engine(cluster.url.replace("://", "+psycopg://"))
+    with connected.begin() as connection:
+        connection.execute(sa.text(f"LOCK TABLE {place.schema}.mrtr_tasks"))
+        with pytest.raises(Busy):
+            await engine.get("task", "owner")
+    connected.dispose()
+
+    assert await engine.get("task", "owner") == new_task("task")
+    await engine.close()
 
 
 async def test_two_servers_share_a_database_by_schemas_of_their_own(cluster: Cluster):

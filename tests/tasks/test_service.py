@@ -279,6 +279,18 @@ async def test_another_principal_finds_no_task():
     assert (await here.tasks.get(task, "ada")).status == "working"
 
 
+@pytest.mark.parametrize("name", ["", "a\0b", "\ud800", "x" * 25, "ä" * 24, "x" * 24 + "\n"])
+async def test_what_is_no_id_is_not_looked_for(name, monkeypatch):
+    here = place()
+
+    async def asked(*_: str) -> None:
+        raise AssertionError("PostgreSQL cannot be asked for a NUL")
+
+    monkeypatch.setattr(here.engine, "get", asked)
+    with pytest.raises(InvalidParams, match="There is no such task"):
+        await here.tasks.get(name, None)
+
+
 async def test_nobody_has_too_many():
     here = place(max_open=2)
     for _ in range(2):
@@ -286,6 +298,7 @@ async def test_nobody_has_too_many():
     with pytest.raises(Busy) as refused:
         await here.begun("build", {"name": "a"}, principal="ada")
     assert refused.value.data == {"reason": "overloaded"}
+    assert "too many tasks that have not ended" in refused.value.message
     task = await here.begun("build", {"name": "a"}, principal="bob")
     await here.tasks.cancel(task, "bob")
     await here.begun("build", {"name": "a"}, principal="bob")
