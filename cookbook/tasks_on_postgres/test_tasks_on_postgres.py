@@ -8,6 +8,7 @@ import sys
 import threading
 from pathlib import Path
 
+import anyio
 import pytest
 
 from cookbook.tasks_on_postgres import albums as recipe
@@ -59,7 +60,7 @@ def no_time(monkeypatch: pytest.MonkeyPatch) -> None:
     async def at_once(_: float) -> None:
         return None
 
-    monkeypatch.setattr(recipe.anyio, "sleep", at_once)
+    monkeypatch.setattr(anyio, "sleep", at_once)
 
 
 @pytest.mark.usefixtures("no_time")
