@@ -14,7 +14,7 @@ family                 raised                      what becomes of it
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, cast
 
 from pydantic import JsonValue
 
@@ -136,6 +136,8 @@ class MissingCapability(RequestError):
     code = -32021
 
     def __init__(self, required: Mapping[str, JsonValue]) -> None:
-        named = ", ".join(required)
-        super().__init__(f"This call needs a client capability: {named}", {"requiredCapabilities": dict(required)})
+        extensions = cast("Mapping[str, JsonValue]", required.get("extensions") or {})
+        named = [*(name for name in required if name != "extensions"), *(f"extension {name}" for name in extensions)]
+        told = f"This call needs a client capability: {', '.join(named)}"
+        super().__init__(told, {"requiredCapabilities": dict(required)})
         self.required = dict(required)

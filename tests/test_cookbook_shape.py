@@ -30,8 +30,8 @@ FRAGMENTS = [code for code in PYTHON if code not in PROGRAMS]
 
 WITH_THE_SDK = {"add_to_your_server", "bind_to_the_user"}  # these are about a server of the SDK
 STARTS = {  # the others serve over stdio
-    "nightly_report": 'run_stdio(toolbox, tasks="tasks.sqlite3")',
-    "start_a_vm": 'run_stdio(toolbox, tasks="tasks.sqlite3")',
+    "nightly_report": 'run_stdio(toolbox, tasks="reports.sqlite3")',
+    "start_a_vm": 'run_stdio(toolbox, tasks="machines.sqlite3")',
     "add_to_your_server": "server.run()",
     "echo_task": 'run_stdio(toolbox, tasks="echo_tasks.sqlite3")',
     "bind_to_the_user": 'server.run("streamable-http", port=int(os.environ.get("PORT", "8000")))',

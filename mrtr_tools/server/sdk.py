@@ -202,7 +202,7 @@ class Attached:
     async def serve(self, ctx: Request, call_next: CallNext) -> HandlerResult:
         """The middleware that lists what is ours and answers calls to it."""
         if self.service.tasks is not None:
-            self.service.tasks.begin()  # unless it has, or whoever serves has begun it
+            self.service.tasks.begin(ctx.lifespan_context)  # unless it has, or whoever serves has begun it
         if ctx.method in LISTS and ctx.request_id is not None:
             return self._with_ours(ctx, await call_next(ctx))
         if ctx.method in HELLO:

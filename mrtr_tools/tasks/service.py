@@ -63,7 +63,6 @@ class TaskService:
         observer: told of each function before it runs, and of each end.
         clock: seconds since 1970.
         max_open: how many tasks one owner may have that have not ended.
-        lifespan: see `Context.lifespan`.
     """
 
     def __init__(
@@ -78,7 +77,6 @@ class TaskService:
         ledger: Ledger | None = None,
         observer: Observer | None = None,
         max_open: int = MAX_OPEN,
-        lifespan: Any = None,
     ) -> None:
         self.toolbox = toolbox
         self.engine = engine
@@ -89,7 +87,7 @@ class TaskService:
         self._ledger = ledger
         self._observer = observer
         self._max_open = max_open
-        self._lifespan = lifespan
+        self._lifespan: Any = None
         self._is_stopping = False
         self._legs = 0
         self._ended_one = anyio.Event()
@@ -111,7 +109,6 @@ class TaskService:
             ledger=self._ledger,
             observer=self._observer,
             max_open=self._max_open,
-            lifespan=self._lifespan,
         )
 
     async def start(self, machine: Round, ttl: float | None = None) -> Created:
@@ -264,8 +261,13 @@ class TaskService:
                 "server keeps its tasks there, and this one needs a place of its own"
             )
 
-    def begin(self) -> None:
-        """Run legs in this event loop of asyncio, until `end`."""
+    def begin(self, lifespan: Any = None) -> None:
+        """Run legs in this event loop of asyncio, until `end`.
+
+        Args:
+            lifespan: what the server's lifespan gave, for steps to find as `Context.lifespan`.
+        """
+        self._lifespan = lifespan
         if self._running is None or self._running.done():
             self._is_stopping = False
             # It lives longer than the request that happens to be the first, whose context is its own affair.

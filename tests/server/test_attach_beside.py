@@ -12,9 +12,11 @@ from mcp.client import ClientRequestContext
 from mcp.server import CacheHint, MCPServer
 from mcp.server.mcpserver import Context as SdkContext
 
-from mrtr_tools import Context, DefinitionError, Toolbox, needs_input
+from mrtr_tools import Context, DefinitionError, Toolbox, needs_input, then
+from mrtr_tools.client import Tasks
 from mrtr_tools.keys import generate_key
 from mrtr_tools.server import attach
+from mrtr_tools.tasks import MemoryEngine
 from tests.server.raw_http import accept, request, serving
 from tests.server.sdk_client import text_of
 from tests.server.test_attach import AUTH, Tokens
@@ -206,6 +208,34 @@ async def test_steps_and_their_neighbours_share_the_lifespan_and_middlewares(mod
     assert database.rows == ["open", "theirs", "some what", "closed"]
     assert seen.count("tools/call") == (3 if mode == "2026-07-28" else 2)
     assert "resources/read" in seen
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])  # tasks are run on that alone
+async def test_a_step_that_runs_as_a_task_finds_the_lifespan_too():
+    database = Database([])
+
+    @asynccontextmanager
+    async def lifespan(_: MCPServer[Database]) -> AsyncIterator[Database]:
+        yield database
+
+    server, toolbox = theirs(lifespan=lifespan), Toolbox("desk")
+
+    @toolbox.tool(task="required")
+    def store(ctx: Context) -> str:
+        assert ctx.lifespan is database
+        return then(check)
+
+    @toolbox.step
+    def check(ctx: Context) -> str:
+        ctx.lifespan.rows.append("checked")
+        return "stored"
+
+    keys = [generate_key()]
+    attach(toolbox, server, keys=keys, tasks=MemoryEngine(), task_keys=keys, anonymous_ok=True)
+    async with Client(server, mode="2026-07-28", extensions=[Tasks()]) as client:
+        assert text_of(await client.call_tool("store")) == "stored"
+    assert database.rows == ["checked"]
 
 
 def test_a_state_of_a_resource_is_of_use_to_the_person_it_was_made_for_only():

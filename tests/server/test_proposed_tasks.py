@@ -480,7 +480,7 @@ def test_what_breaks_in_here_is_logged_and_not_told(caplog):
 
     face = serving_proposed_tasks(service(Broken()), wanted=True)
     assert face
-    answer = anyio.run(face.answer, Request(7, "tasks/get", {"taskId": "x"}), {}, nobody)
+    answer = anyio.run(face.answer, Request(7, "tasks/get", {"taskId": "x" * 24}), {}, nobody)
 
     assert json.loads(answer.body)["error"] == {"code": -32603, "message": "Internal error"}
     assert "10.0.0.7" in caplog.text

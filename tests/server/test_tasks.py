@@ -133,6 +133,7 @@ def test_without_the_extension_a_call_goes_on_by_itself_or_is_refused(url):
     assert asked["resultType"] == "input_required"
     refused = call(url, "wait_for_ever", None, FORMS)
     assert (refused.status, refused.error["code"]) == (400, -32021)
+    assert refused.error["message"] == f"This call needs a client capability: extension {EXTENSION}"
     assert refused.error["data"] == {"requiredCapabilities": {"extensions": {EXTENSION: {}}}}
 
 
