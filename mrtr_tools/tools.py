@@ -141,7 +141,8 @@ class Toolbox:
             on_crash: as in `step`.
             ttl: seconds that a state lives, and so a person may take to answer; by default those of the server.
             task: once its inputs are there, a call goes on as a durable task, whose client polls for it: when the
-                client knows tasks (``"optional"``), or for no other client (``"required"``).
+                client knows tasks (``"optional"``), or for no other client (``"required"``); that one is then refused
+                before anything is asked or runs, while a step that is reached by `then` refuses it only there.
             task_ttl: seconds that a task is kept, from its beginning on; by default a day.
             carry_secrets: let parameters be secrets of pydantic (`SecretStr`, `SecretBytes`, `Secret`, also inside of
                 models): what is handed on, what an input's function made, and defaults then travel whole in the state,

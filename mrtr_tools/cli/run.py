@@ -150,20 +150,21 @@ def run(
         "anonymous_ok": anonymous_ok,
         "max_request": max_request,
         "max_calls": MAX_CALLS if max_calls is None else max_calls,
+        "grace": GRACE if grace is None else grace,
     }
     if keys is None:
         where, kept = where or _in_memory(), _at_least_in_memory(kept)
     worker = Worker(target, shared, where if workers is None else claims, terms, access, kept, sheds=shed)
     who = "this process" if workers is None else f"{workers} processes"
     shown = f"{who} will be at http://{f'[{host}]' if ':' in host else host}:{port}/mcp" if port else ""
-    _run(partial(_serve_http, worker, host, port, workers, GRACE if grace is None else grace), shown)
+    _run(partial(_serve_http, worker, host, port, workers), shown)
 
 
-def _serve_http(worker: Worker, host: str, port: int, workers: int | None, grace: float) -> None:
+def _serve_http(worker: Worker, host: str, port: int, workers: int | None) -> None:
     app = worker()  # what is wrong with it is told here, and once
     from mrtr_tools.server.web import serve
 
-    serve(app if workers is None else worker, host=host, port=port, grace=grace, workers=workers)
+    serve(app if workers is None else worker, host=host, port=port, grace=worker.access["grace"], workers=workers)
 
 
 def _shared(keys: Keys | None) -> tuple[Key, ...]:

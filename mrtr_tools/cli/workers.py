@@ -31,13 +31,14 @@ class Terms(TypedDict):
 
 
 class Access(TypedDict):
-    """Who is served over HTTP, and how much at a time, as `http_app` takes it."""
+    """Who is served over HTTP, how much at a time, and how long that may take at the end, as `http_app` takes it."""
 
     allowed_hosts: list[str] | None
     allowed_origins: list[str] | None
     anonymous_ok: bool
     max_request: int
     max_calls: int
+    grace: float
 
 
 class Kept(TypedDict):

@@ -211,6 +211,7 @@ def run_http(
         max_calls=max_calls,
         max_calls_each=max_calls_each,
         shed_when=shed_when,
+        grace=grace,
         lean=lean,
     )
     from mrtr_tools.server.web import serve
@@ -239,6 +240,7 @@ def http_app(
     max_calls: int = MAX_CALLS,
     max_calls_each: int = MAX_CALLS_EACH,
     shed_when: Callable[[], bool] | None = None,
+    grace: float = GRACE,
     lean: bool = True,
 ) -> HttpEndpoint:
     """An ASGI application that serves a toolbox at ``/mcp``, to clients of 2026-07-28 and of older revisions.
@@ -290,6 +292,8 @@ def http_app(
         shed_when: asked after each `then`; while it says so, and while the process stops, the call is handed back with
             its state and no question, so that its client sends it again at once, perhaps to another process. At most 2
             times in a row and 3 in a call; only clients of 2026-07-28. None, and calls stay where they are.
+        grace: seconds that functions of tasks may take when the process is told to stop; calls have the time that
+            whoever serves this gives them.
         lean: serve requests of 2026-07-28 without the SDK, which is many times faster. What needs an event stream goes
             to the SDK all the same: calls with a `progressToken`, and older clients. False leaves everything to it.
 
@@ -315,7 +319,7 @@ def http_app(
     ledger = starting_ledger(toolbox, signer, claims)
     load = Load(max_calls=max_calls, max_calls_each=max_calls_each, shed_when=shed_when)
     kept = starting_tasks(toolbox, signer, ledger, tasks, task_keys=task_keys, task_keys_file=task_keys_file)
-    service = Service(toolbox, signer, ledger, load, anonymous_ok, kept)
+    service = Service(toolbox, signer, ledger, load, anonymous_ok, kept, grace)
     proposed = serving_proposed_tasks(service, wanted=sep_2322_tasks)
     if principal is None:
         _log.warning("%s: %s", toolbox.name, ANYBODY)

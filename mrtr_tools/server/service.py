@@ -38,6 +38,7 @@ class Service:
         load: what is under way.
         anonymous_ok: whether somebody who is not authenticated may open a page, use something once or have a task.
         tasks: keeps and runs calls that go on as tasks; None where none does.
+        grace: seconds that functions of tasks may take when the process is told to stop.
 
     Raises:
         TypeError: `anonymous_ok` is neither True nor False: a text such as "no" would be a yes.
@@ -49,6 +50,7 @@ class Service:
     load: Load = field(default_factory=Load)
     anonymous_ok: bool = False
     tasks: TaskService | None = None
+    grace: float = GRACE
 
     def __post_init__(self) -> None:
         if not isinstance(cast("object", self.anonymous_ok), bool):
@@ -66,9 +68,9 @@ class Service:
             self.tasks.begin()
 
     async def end(self) -> None:
-        """End it, when what runs has ended or `GRACE` is over, and what must not be left half done is done."""
+        """End it, when what runs has ended or `grace` is over, and what must not be left half done is done."""
         if self.tasks is not None:
-            await self.tasks.end(GRACE)
+            await self.tasks.end(self.grace)
         if self.ledger is not None:
             await self.ledger.finish()
 
@@ -76,7 +78,7 @@ class Service:
         """Begin nothing new."""
         self.load.stop()
         if self.tasks is not None:
-            self.tasks.stop()
+            self.tasks.stop(self.grace)
 
     async def answer(self, call: Call, start: Start | None = None) -> Reply:
         """Play one round of a call.

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DbosEngine"]
 
-LAPSE: Final = 5.0
+LAPSE: Final = 10.0
 AGAIN: Final = 1.0
 """Seconds between two tries, while the database cannot be reached."""
 

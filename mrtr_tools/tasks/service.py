@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from contextvars import Context
@@ -34,7 +35,7 @@ from mrtr_tools.tasks.record import Record, Task, is_task_id, owner_of, task_id
 from mrtr_tools.tasks.sealing import TaskSealer
 from mrtr_tools.tools import Toolbox
 
-__all__ = ["MAX_OPEN", "TaskService", "Written"]
+__all__ = ["MAX_OPEN", "MAX_OPEN_OF_NOBODY", "TaskService", "Written"]
 
 Json = dict[str, JsonValue]
 Written = Callable[[Call, Carrier, Complete], Json]
@@ -42,6 +43,8 @@ Written = Callable[[Call, Carrier, Complete], Json]
 
 MAX_OPEN: Final = 100
 """Tasks of one owner that have not ended."""
+MAX_OPEN_OF_NOBODY: Final = 10_000
+"""The same where callers are not authenticated: of all of them together."""
 AGAIN: Final = 5
 """Seconds before an engine that stopped is started again."""
 TRIES: Final = 5
@@ -62,7 +65,7 @@ class TaskService:
         ledger: keeps what is used once.
         observer: told of each function before it runs, and of each end.
         clock: seconds since 1970.
-        max_open: how many tasks one owner may have that have not ended.
+        max_open: how many tasks one owner may have that have not ended; None for `MAX_OPEN` or `MAX_OPEN_OF_NOBODY`.
     """
 
     def __init__(
@@ -76,7 +79,7 @@ class TaskService:
         clock: Callable[[], float],
         ledger: Ledger | None = None,
         observer: Observer | None = None,
-        max_open: int = MAX_OPEN,
+        max_open: int | None = None,
     ) -> None:
         self.toolbox = toolbox
         self.engine = engine
@@ -89,6 +92,7 @@ class TaskService:
         self._max_open = max_open
         self._lifespan: Any = None
         self._is_stopping = False
+        self._until = 0.0
         self._legs = 0
         self._ended_one = anyio.Event()
         self._running: asyncio.Task[None] | None = None
@@ -130,7 +134,9 @@ class TaskService:
         progress.is_task, progress.born = True, progress.born or int(now)
         kept_for = mark.ttl if ttl is None else min(ttl, mark.ttl)
         row = self._sealer.wrapped(Row(task, owner, "working", 1, now, now, now + kept_for, "", b"", b""))
-        if await self.engine.create(self._sealer.with_data(row, record.to_json()), at_most=self._max_open):
+        if await self.engine.create(
+            self._sealer.with_data(row, record.to_json()), at_most=self._most_open(call.principal)
+        ):
             _log.info("%s goes on as a task at %s", call.target, step.name)
             return _created(row, None)
         kept = await self.engine.get(task, owner)
@@ -139,6 +145,11 @@ class TaskService:
         if not record.is_repeat_of(self._read(kept)):
             raise AlreadyDone("used")
         return _created(kept, self._message(kept))
+
+    def _most_open(self, principal: str | None) -> int:
+        if self._max_open is not None:
+            return self._max_open
+        return MAX_OPEN_OF_NOBODY if principal is None else MAX_OPEN
 
     async def get(self, task: str, principal: str | None) -> Task:
         """How a task is.
@@ -270,22 +281,28 @@ class TaskService:
         self._lifespan = lifespan
         if self._running is None or self._running.done():
             self._is_stopping = False
+            loop = _asyncio_loop()
             # It lives longer than the request that happens to be the first, whose context is its own affair.
-            self._running = asyncio.get_running_loop().create_task(self._run(), context=Context())
+            self._running = loop.create_task(self._run(), context=Context())
 
-    def stop(self) -> None:
-        """Begin no more legs in this process; others run them."""
-        self._is_stopping = True
+    def stop(self, grace: float = 0) -> None:
+        """Begin no more legs in this process; others run them.
+
+        Args:
+            grace: seconds from now on that functions which run may take to their end.
+        """
+        if not self._is_stopping:
+            self._is_stopping, self._until = True, time.monotonic() + grace
 
     async def end(self, grace: float = 0) -> None:
         """Run no more legs, and let go of the store.
 
         Args:
-            grace: seconds that functions which run may take to their end. One that is cut short runs again, with the
-                same idempotency key, wherever the task goes on.
+            grace: as for `stop`, unless that was told before. A function that is cut short runs again, with the same
+                idempotency key, wherever the task goes on.
         """
-        self._is_stopping = True
-        with anyio.move_on_after(grace):
+        self.stop(grace)
+        with anyio.move_on_after(max(0.0, self._until - time.monotonic())):
             while self._legs:
                 self._ended_one = anyio.Event()
                 await self._ended_one.wait()
@@ -363,6 +380,13 @@ class TaskService:
         if status != "working":  # as long as it works, what a step told stands
             changed = replace(changed, message=self._sealer.sealed_message(row, message))
         return self._sealer.with_data(changed, record.to_json())
+
+
+def _asyncio_loop() -> asyncio.AbstractEventLoop:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        raise RuntimeError("tasks are run on asyncio: serve with it, or leave tasks= out") from None
 
 
 class GivenUp(RequestError):

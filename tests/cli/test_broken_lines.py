@@ -186,4 +186,4 @@ def test_control_c_while_nobody_is_there_says_that_the_task_goes_on(typist, scri
     person.process.send_signal(signal.SIGINT)
 
     assert person.end() == (130, "")
-    assert f"The task goes on. To see how it is: mrtr-tools task get {scripted.url} t" in person.seen
+    assert f"The task goes on by itself. To see how it is: mrtr-tools task get {scripted.url} t" in person.seen

@@ -29,6 +29,7 @@ ACCESS: Access = {
     "anonymous_ok": False,
     "max_request": 1000,
     "max_calls": 10,
+    "grace": 10,
 }
 TOOLBOX = 'from mrtr_tools import Toolbox\n{name} = Toolbox("{name}")\n'
 

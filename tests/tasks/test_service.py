@@ -305,6 +305,31 @@ async def test_nobody_has_too_many():
     await here.begun("build", {"name": "a"}, principal="bob")
 
 
+async def test_where_nobody_is_authenticated_all_callers_share_a_larger_limit():
+    here = place()
+    asked: list[int] = []
+    create = here.engine.create
+
+    async def noted(row: Any, *, at_most: int) -> bool:
+        asked.append(at_most)
+        return await create(row, at_most=at_most)
+
+    here.engine.create = noted
+    await here.begun("build", {"name": "a"})
+    await here.begun("build", {"name": "a"}, principal="ada")
+    assert asked == [10_000, 100]
+
+
+async def test_a_function_has_the_time_that_was_left_when_its_process_was_told_to_stop():
+    """Counted from there on, however long others took before."""
+    here = place()
+    here.tasks.stop(60)
+    until = here.tasks._until
+    here.tasks.stop(600)
+    assert here.tasks._until == until
+    await here.tasks.end(600)  # nothing runs, so that nobody waits
+
+
 async def test_a_task_is_gone_when_its_time_is_over():
     here = place()
     task = await here.begun("build", {"name": "a"})
