@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -260,7 +261,8 @@ def _import(module: Module, edits: Edits, needed: set[str], *, ours: set[str]) -
         if module.imports.get(name) != f"{_NAMES[name]}.{name}" and (name not in module.imports or name in ours):
             by_origin.setdefault(_NAMES[name], []).append(name)
     lines = [f"from {origin} import {', '.join(names)}" for origin, names in sorted(by_origin.items())]
-    anchor = last_import(module.source)
+    first_use = min((line for line, _ in (*edits.after, *edits.before)), default=math.inf)
+    anchor = last_import(module.source, until=first_use)
     if anchor is None:
         edits.top[:0] = lines
     else:

@@ -366,3 +366,18 @@ def test_a_file_that_is_on_the_bridge_already_goes_on_to_steps():
     assert "resumable" not in after
     assert "from mrtr_tools import Refused, Toolbox, needs_input\n" in after
     assert '@toolbox.tool\n@needs_input(answer="Sure?")\nasync def do(answer: bool | Refused) -> str:\n' in after
+
+
+# Where things stand in the file
+
+
+def test_imports_below_the_server_do_not_draw_those_of_ours_below_its_toolbox():
+    text = (
+        "from fastmcp import Context, FastMCP\n"
+        'mcp = FastMCP("shop")\n'
+        "\nfrom typing import Literal\n" + tool().replace("bool", 'Literal["yes", "no"]')
+    )
+    lines = ported(text).splitlines()
+    assert lines.index("from mrtr_tools import Toolbox") < lines.index('toolbox = Toolbox("shop")')
+    assert lines.index('toolbox = Toolbox("shop")') < lines.index("from typing import Literal")
+    exec(compile(ported(text), "shop.py", "exec"), {"__name__": "shop"})
