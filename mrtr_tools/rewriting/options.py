@@ -10,7 +10,7 @@ from typing import Any, Final
 import libcst as cst
 
 from mrtr_tools.reading.functions import Module, dotted, last_name
-from mrtr_tools.rewriting.dialects import MOVED_OPTIONS, V1
+from mrtr_tools.rewriting.dialects import MOVED_OPTIONS, OF_V1
 from mrtr_tools.rewriting.edits import Change, Edits
 from mrtr_tools.rewriting.outcomes import Reason
 
@@ -60,7 +60,7 @@ _HTTP: Final = ("http", "sse", "streamable-http")
 
 
 def _newer(module: Module) -> _Newer:
-    return _SDK if any(name.startswith((V1, "mcp.server.FastMCP")) for name in module.imports.values()) else _FASTMCP
+    return _SDK if any(name.startswith(OF_V1) for name in module.imports.values()) else _FASTMCP
 
 
 def refused_servers(module: Module, server: str) -> Iterator[Reason]:

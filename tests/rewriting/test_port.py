@@ -381,3 +381,19 @@ def test_imports_below_the_server_do_not_draw_those_of_ours_below_its_toolbox():
     assert lines.index("from mrtr_tools import Toolbox") < lines.index('toolbox = Toolbox("shop")')
     assert lines.index('toolbox = Toolbox("shop")') < lines.index("from typing import Literal")
     exec(compile(ported(text), "shop.py", "exec"), {"__name__": "shop"})
+
+
+def test_a_server_of_the_sdk_that_was_imported_by_the_short_way_is_one_of_version_1():
+    text = (
+        "from mcp.server import FastMCP\n"
+        'app = FastMCP("files", port=8001)\n'
+        "@app.tool()\n"
+        "async def delete(path: str) -> str:\n"
+        '    result = await app.get_context().session.elicit("Sure?", {"type": "object", "properties": {}})\n'
+        "    return result.action\n"
+        'app.run(transport="stdio")\n'
+    )
+    after = ported(text)
+    assert "from mcp.server import MCPServer as FastMCP" in after
+    assert 'get_context().session.elicit("Sure?"' in after
+    assert "app.get_context" not in after
