@@ -431,3 +431,33 @@ def test_live_data_that_is_shown_and_read_again_is_reported():
         )
         == []
     )
+
+
+@pytest.mark.parametrize(
+    ("field", "is_found"),
+    [
+        ("tags: list[str]", True),
+        ("tags: list", True),
+        ("tags: Optional[List[str]] = None", True),
+        ("tags: Annotated[list[str], Field(min_length=1)]", True),
+        ("about: dict[str, str] | None = None", True),
+        ("where: Place", True),
+        ("tags: list[Literal['a', 'b']]", False),
+        ("tags: list[Tag]", False),
+        ("tags: list[str] = Field(json_schema_extra={'items': {'enum': ['a']}})", False),
+        ("tag: str | None = None", False),
+        ("tag: Literal['a'] = 'a'", False),
+        ("tag: Tag", False),
+    ],
+)
+def test_a_field_that_no_form_shows_is_found_where_it_is_asked_for(field: str, is_found: bool) -> None:
+    before = f"""
+class Tag(str, Enum):
+    A = "a"
+class Place(BaseModel):
+    city: str
+class Wanted(BaseModel):
+    {field}
+"""
+    line = 'answer = await ctx.elicit("Which?", schema=Wanted)'
+    assert codes(before + tool(line, "return 'a'")) == (["MRTR219"] if is_found else [])

@@ -397,3 +397,8 @@ def test_a_server_of_the_sdk_that_was_imported_by_the_short_way_is_one_of_versio
     assert "from mcp.server import MCPServer as FastMCP" in after
     assert 'get_context().session.elicit("Sure?"' in after
     assert "app.get_context" not in after
+
+
+def test_a_tool_whose_form_has_a_field_that_no_form_shows_is_refused():
+    text = server().replace("mcp =", "class Wanted:\n    tags: list[str]\n\n\nmcp =").replace("=bool", "=Wanted")
+    assert refusals(text) == ["Wanted has tags: list[str], which no form shows (MRTR219)"]
