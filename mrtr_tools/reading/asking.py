@@ -95,13 +95,18 @@ def _check_ask(project: Project, function: Function, call: ast.Call, role: Role)
         yield found(module, call, "MRTR209", f"{asked} in a lifespan: there is no request yet")
     elif role in (Role.MIDDLEWARE, Role.LOW_LEVEL):
         yield found(module, call, "MRTR210", f"{asked} in {role.value}")
-    elif not function.is_async:
+    elif not function.is_async and not (role is Role.PLAIN and _is_handed_back(module, call)):
         yield found(module, call, "MRTR208", f"{function.name} is sync, and nobody awaits {asked}")
     else:
         ported = is_ported(project, function)
         yield found(module, call, "MRTR002" if ported else "MRTR001", f"{asked} in {function.name}")
     if last_name(call.func) in ("sample", "create_message") and keyword(call, "tools") is not None:
         yield found(module, call, "MRTR217", f"{asked} with tools= is a loop of rounds that nobody counts")
+
+
+def _is_handed_back(module: Module, call: ast.Call) -> bool:
+    """Whether a question is returned unasked, so that whoever calls awaits it."""
+    return isinstance(module.source.parents.get(call), ast.Return)
 
 
 def _check_handing_on(project: Project, function: Function) -> Iterator[Finding]:

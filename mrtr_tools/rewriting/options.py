@@ -96,7 +96,7 @@ def _move(module: Module, edits: Edits, made: ast.Call, newer: _Newer) -> Iterat
     if not gone and not renamed and (newer is _FASTMCP or len(made.args) < 2):  # noqa: PLR2004
         return
     edits.change(module.source, cst.Call, made, _making(newer, gone, renamed, instructs=newer is _SDK))
-    for name in gone - {*moved}:
+    for name in (name for name in given if name in newer.dropped):
         yield Reason(made.lineno, "", f"{name}= was left out: {newer.dropped[name]}")
     code = ast.get_source_segment
     told = [f"{newer.moved[name]}={code(module.source.text, given[name])}" for name in moved]

@@ -461,3 +461,16 @@ class Wanted(BaseModel):
 """
     line = 'answer = await ctx.elicit("Which?", schema=Wanted)'
     assert codes(before + tool(line, "return 'a'")) == (["MRTR219"] if is_found else [])
+
+
+def test_a_sync_function_may_hand_a_question_back_to_who_awaits_it() -> None:
+    helper = "def ask(ctx: Context):\n    return ctx.elicit('Sure?', response_type=bool)\n"
+    assert codes(helper + tool("answer = await ask(ctx)", "return answer.action")) == []
+    assert codes(helper.replace("return ", "return [").replace("bool)", "bool)]") + tool("ask(ctx)", "return ''")) == [
+        "MRTR208"
+    ]
+
+
+def test_a_method_of_ones_own_that_is_named_like_a_question_asks_nothing_by_itself() -> None:
+    text = "class Session:\n    def elicit_form(self, text):\n        return text\n"
+    assert codes(text + "    def elicit(self, text):\n        print(self.elicit_form(text))\n") == []
