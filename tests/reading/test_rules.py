@@ -474,3 +474,10 @@ def test_a_sync_function_may_hand_a_question_back_to_who_awaits_it() -> None:
 def test_a_method_of_ones_own_that_is_named_like_a_question_asks_nothing_by_itself() -> None:
     text = "class Session:\n    def elicit_form(self, text):\n        return text\n"
     assert codes(text + "    def elicit(self, text):\n        print(self.elicit_form(text))\n") == []
+
+
+def test_what_is_none_in_a_resumable_function_is_found_unless_it_is_looked_at() -> None:
+    head = "@toolbox.tool\n@resumable\nasync def do(ctx: Context):\n"
+    line = "    return ctx.request_context.request.headers\n"
+    assert codes(head + line) == ["MRTR218"]
+    assert codes(head + "    if ctx.request_context.request is not None:\n    " + line) == []
