@@ -12,6 +12,7 @@ import libcst as cst
 from mrtr_tools.reading.functions import Function, Module, dotted, last_name, own_nodes
 from mrtr_tools.reading.projects import Project
 from mrtr_tools.reading.sources import Source
+from mrtr_tools.rewriting.beyond_reach import beyond_reach
 from mrtr_tools.rewriting.contexts import can_swap, change_imports, strip_parameters
 from mrtr_tools.rewriting.decorated import decorator_on, registration_on
 from mrtr_tools.rewriting.dialects import BRIDGE
@@ -52,7 +53,9 @@ def to_bridge(source: Source) -> Rewritten:
         _edit_file(module, edits, ported)
     for plan in plans:
         note(source, edits, plan)
-    return Rewritten(apply(source, edits) if plans else source.text, [_outcome(plan) for plan in plans])
+    others = beyond_reach(project, module, [each for plan in plans for each in plan.reached])
+    outcomes = [*(_outcome(plan) for plan in plans), *others]
+    return Rewritten(apply(source, edits) if plans else source.text, outcomes)
 
 
 def _outcome(plan: Plan) -> Outcome:

@@ -402,3 +402,32 @@ def test_a_server_of_the_sdk_that_was_imported_by_the_short_way_is_one_of_versio
 def test_a_tool_whose_form_has_a_field_that_no_form_shows_is_refused():
     text = server().replace("mcp =", "class Wanted:\n    tags: list[str]\n\n\nmcp =").replace("=bool", "=Wanted")
     assert refusals(text) == ["Wanted has tags: list[str], which no form shows (MRTR219)"]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "mcp.tool(Shop().buy)",
+        "mcp.tool()(Shop().buy)",
+        "mcp.add_tool(Tool.from_function(Shop().buy))",
+    ],
+)
+def test_a_bound_method_that_asks_is_refused_and_not_passed_over(lines):
+    text = (
+        "class Shop:\n    async def buy(self, ctx: Context) -> str:\n"
+        f"        return (await ctx.elicit('Sure?', response_type=bool)).action\n{lines}\n"
+    )
+    assert refusals(text) == ["it is a method; make it a function"]
+
+
+def test_a_handler_of_a_low_level_server_is_refused_and_not_passed_over():
+    text = (
+        "@server.call_tool()\nasync def call(name: str, arguments: dict) -> list:\n"
+        "    return [await server.request_context.session.elicit('Sure?', {})]\n"
+    )
+    assert refusals(text) == ["it is a handler of a low-level server; give each tool a function on a toolbox"]
+
+
+def test_a_helper_that_asks_for_tools_of_another_file_is_no_tool_to_be_refused():
+    text = "class Asking:\n    async def sure(self, ctx: Context):\n        return await ctx.elicit('Sure?', bool)\n"
+    assert port(parse_source(text, Path("shop.py"))).outcomes == []
