@@ -121,8 +121,8 @@ def _making(newer: _Newer, gone: set[str], renamed: list[str], *, instructs: boo
             if instructs and place == 1 and name is None:  # what a model should know; it is the title since
                 each = each.with_changes(keyword=cst.Name("instructions"), equal=_EQUAL)  # noqa: PLW2901
             kept.append(each)
-        if kept and isinstance(call.args[-1].comma, cst.MaybeSentinel):
-            kept[-1] = kept[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+        if kept and kept[-1] is not call.args[-1]:  # what closes the call stands after its last argument
+            kept[-1] = kept[-1].with_changes(comma=call.args[-1].comma)
         return call.with_changes(args=kept)
 
     return change

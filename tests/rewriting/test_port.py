@@ -46,6 +46,7 @@ def refusals(text: str) -> list[str]:
         ('@mcp.tool(name="x", title="X")  # why', '@toolbox.tool(name="x", title="X")  # why'),
         ('@mcp.tool(description="y", tags={"a"})', '@toolbox.tool(description="y")'),
         ('@mcp.tool(tags={"a"}, meta={})', "@toolbox.tool"),
+        ('@mcp.tool(\n    name="x",\n    tags={"a"},\n)', '@toolbox.tool(\n    name="x",\n)'),
         ('@mcp.tool(annotations={"readOnlyHint": True})', '@toolbox.tool(annotations={"readOnlyHint": True})'),
         (
             "@mcp.tool(annotations=ToolAnnotations(destructive_hint=True, title='a b'))",
@@ -431,3 +432,10 @@ def test_a_handler_of_a_low_level_server_is_refused_and_not_passed_over():
 def test_a_helper_that_asks_for_tools_of_another_file_is_no_tool_to_be_refused():
     text = "class Asking:\n    async def sure(self, ctx: Context):\n        return await ctx.elicit('Sure?', bool)\n"
     assert port(parse_source(text, Path("shop.py"))).outcomes == []
+
+
+def test_a_call_of_several_lines_that_loses_its_last_option_closes_where_it_did():
+    made = 'mcp = FastMCP(\n    "shop",\n    sampling_handler=ask,\n    sampling_handler_behavior="fallback",\n)'
+    text = ported(server(made=made))
+    assert 'mcp = FastMCP(\n    "shop",\n)\n' in text
+    assert text.index("sampling_handler= was") < text.index("sampling_handler_behavior= was")
