@@ -439,3 +439,14 @@ def test_a_call_of_several_lines_that_loses_its_last_option_closes_where_it_did(
     text = ported(server(made=made))
     assert 'mcp = FastMCP(\n    "shop",\n)\n' in text
     assert text.index("sampling_handler= was") < text.index("sampling_handler_behavior= was")
+
+
+def test_a_function_that_makes_the_class_of_its_form_goes_to_no_steps():
+    text = (
+        "from dataclasses import dataclass\nfrom fastmcp import Context, FastMCP\nmcp = FastMCP('shop')\n"
+        "@mcp.tool\nasync def do(ctx: Context) -> str:\n    @dataclass\n    class Wanted:\n        size: int\n"
+        "    answer = await ctx.elicit('Which?', response_type=Wanted)\n    return answer.action\n"
+    )
+    [outcome] = port(parse_source(text, Path("shop.py")), steps=True).outcomes
+    assert outcome.verdict is Verdict.PORTED
+    assert "it defines a class or a decorated function; put that above it" in str(outcome.reasons[-1])
