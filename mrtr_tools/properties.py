@@ -161,7 +161,7 @@ def _many(name: str, kind: object, choices: Mapping[str, object], extra: object,
     if choices:
         return choices_shown([*choices], many=True)
     items = cast("Spec", extra).get("items") if kind is str and isinstance(extra, dict) else None
-    if isinstance(items, dict) and (offered := _offered(cast("Spec", items), titled="anyOf")) is not None:
+    if isinstance(items, dict) and (offered := _offered(items, titled="anyOf")) is not None:
         return {"type": "array", "items": offered}
     if at_run_time and kind in _TYPES:
         return {"type": "array"}
