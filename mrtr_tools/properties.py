@@ -11,9 +11,9 @@ annotation                                          shown as
 ``T | None``                                        T, not required
 ==================================================  =============================================================
 
-A ``str`` whose `json_schema_extra` has an ``enum`` or a titled ``oneOf`` is a choice too. Whatever else is refused,
-with what to do instead. Only keys of the protocol's page on elicitation, revision 2026-07-28, are shown; other
-constraints, such as a pattern, still hold.
+A ``str`` whose `json_schema_extra` has an ``enum`` or a titled ``oneOf`` is a choice too, and a ``list[str]`` whose
+`json_schema_extra` has such ``items``. Whatever else is refused, with what to do instead. Only keys of the protocol's
+page on elicitation, revision 2026-07-28, are shown; other constraints, such as a pattern, still hold.
 """
 
 from __future__ import annotations
@@ -100,7 +100,8 @@ def property_of(name: str, info: FieldInfo, *, must_answer: bool = False, at_run
         kind, _, _ = read_type(name, element)
     choices = choices_in(name, kind)
     if many:
-        spec, noun = _many(name, kind, choices, at_run_time=at_run_time) | _lengths(notes, "Items"), "a list of choices"
+        shown = _many(name, kind, choices, info.json_schema_extra, at_run_time=at_run_time)
+        spec, noun = shown | _lengths(notes, "Items"), "a list of choices"
     elif choices:
         spec, noun = choices_shown([*choices]), "one of the choices"
     else:
@@ -156,9 +157,12 @@ def _said(key: str, info: FieldInfo, notes: list[object]) -> str | None:
     return next((cast("str", text) for one in told if (text := getattr(one, key))), None)
 
 
-def _many(name: str, kind: object, choices: Mapping[str, object], *, at_run_time: bool) -> Spec:
+def _many(name: str, kind: object, choices: Mapping[str, object], extra: object, *, at_run_time: bool) -> Spec:
     if choices:
         return choices_shown([*choices], many=True)
+    items = cast("Spec", extra).get("items") if kind is str and isinstance(extra, dict) else None
+    if isinstance(items, dict) and (offered := _offered(items, titled="anyOf")) is not None:
+        return {"type": "array", "items": offered}
     if at_run_time and kind in _TYPES:
         return {"type": "array"}
     raise FormError(NO_CHOICES.format(name))
@@ -223,16 +227,16 @@ def _plain(name: str, kind: object, notes: list[object], extra: object) -> tuple
     return spec, noun
 
 
-def _offered(extra: Spec) -> Spec | None:
+def _offered(extra: Spec, *, titled: str = "oneOf") -> Spec | None:
     """The choices of a text that stand in the schema by hand, as for the SDK; None where there are none."""
-    given = {key: extra[key] for key in ("enum", "oneOf") if isinstance(extra.get(key), list)}
+    given = {key: extra[key] for key in ("enum", titled) if isinstance(extra.get(key), list)}
     try:
         texts = choices_of(given) or ()
     except (KeyError, TypeError):
         return None
     if not texts or not all(isinstance(cast("object", text), str) for text in texts):
         return None
-    return {"type": "string", **given}
+    return given if "anyOf" in given else {"type": "string", **given}
 
 
 def _lengths(notes: list[object], of: str) -> Spec:

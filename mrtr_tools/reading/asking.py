@@ -33,6 +33,9 @@ IN_ITS_SESSION: Final = {
 IN_ITS_REQUEST: Final = {"lifespan_context", "meta", "request", "request_id", "session"}
 """What its ``request_context`` has."""
 
+_IS_NONE: Final = {"request_context.request", "request_context.meta"}
+"""What is None there, so that code which looks first goes on without it."""
+
 _FROM_THREAD: Final = {"anyio.from_thread.run", "asyncio.run", "asyncio.run_coroutine_threadsafe", "anyio.run"}
 _BACKGROUND: Final = {"add_task", "add_job", "call_later", "call_soon", "run_in_executor"}
 
@@ -95,13 +98,27 @@ def _check_ask(project: Project, function: Function, call: ast.Call, role: Role)
         yield found(module, call, "MRTR209", f"{asked} in a lifespan: there is no request yet")
     elif role in (Role.MIDDLEWARE, Role.LOW_LEVEL):
         yield found(module, call, "MRTR210", f"{asked} in {role.value}")
-    elif not function.is_async:
+    elif not function.is_async and not (role is Role.PLAIN and _is_handed_back(module, call)):
         yield found(module, call, "MRTR208", f"{function.name} is sync, and nobody awaits {asked}")
     else:
         ported = is_ported(project, function)
         yield found(module, call, "MRTR002" if ported else "MRTR001", f"{asked} in {function.name}")
     if last_name(call.func) in ("sample", "create_message") and keyword(call, "tools") is not None:
         yield found(module, call, "MRTR217", f"{asked} with tools= is a loop of rounds that nobody counts")
+
+
+def _is_looked_at(function: Function, name: str) -> bool:
+    """Whether a function also takes a dotted name by itself, such as to see whether it is None."""
+    parents = function.module.source.parents
+    return any(
+        isinstance(node, ast.Attribute) and dotted(node) == name and not isinstance(parents.get(node), ast.Attribute)
+        for node in own_nodes(function.node)
+    )
+
+
+def _is_handed_back(module: Module, call: ast.Call) -> bool:
+    """Whether a question is returned unasked, so that whoever calls awaits it."""
+    return isinstance(module.source.parents.get(call), ast.Return)
 
 
 def _check_handing_on(project: Project, function: Function) -> Iterator[Finding]:
@@ -128,6 +145,8 @@ def is_missing(function: Function, node: ast.Attribute) -> bool:
     if on is None or isinstance(node.value, ast.Call):
         return False
     context, _, inside = on.partition(".")
+    if context in function.contexts and inside in _IS_NONE:
+        return not _is_looked_at(function, on)
     there = {
         "": ON_THE_BRIDGE,
         "session": IN_ITS_SESSION,

@@ -37,10 +37,18 @@ def _asks(module: Module, method: ast.Attribute, function: Function | None) -> b
     receiver = dotted(method.value)
     if receiver is None or module.full_name(method.value) in ("random", "numpy.random"):
         return False
+    if receiver == "self" and function is not None and _is_own_method(function, method.attr):
+        return False
     if method.attr in _UNMISTAKABLE:
         return True
     first = receiver.partition(".")[0]
     return _RECEIVER.search(receiver) is not None or (function is not None and first in function.contexts)
+
+
+def _is_own_method(function: Function, name: str) -> bool:
+    """Whether the class of a method has another one of that name, which asks itself if anything does."""
+    body = function.in_class.body if function.in_class is not None else []
+    return any(isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef)) and each.name == name for each in body)
 
 
 def is_on_context(call: ast.Call, function: Function | None, method: str | None = None) -> bool:

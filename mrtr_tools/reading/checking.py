@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from mrtr_tools.reading.asked_fields import check_fields
 from mrtr_tools.reading.asked_secrets import check_secrets
 from mrtr_tools.reading.asking import check_asking
 from mrtr_tools.reading.functions import Module
@@ -31,6 +32,7 @@ _CHECKS: Final[tuple[Callable[[Project, Module], Iterator[Finding]], ...]] = (
     check_surroundings,
     check_sharing,
     check_secrets,
+    check_fields,
     check_steps,
 )
 

@@ -163,6 +163,12 @@ _RULES: Final = (
         "uses what a resumable context does not have",
         "take it from the server, or from an argument; see what ctx has in cookbook/PORTING.md",
     ),
+    Rule(
+        "MRTR219",
+        _E,
+        "a field that no form shows",
+        "a list shows choices: list[Literal[...]] or list[an Enum]; give the fields of a model one by one",
+    ),
     Rule("MRTR301", _W, "an input that is never read", "use the answer, or do not ask; a gate is a confirm()"),
     Rule(
         "MRTR302",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterable, Iterator
 from typing import Final
 
@@ -11,6 +12,7 @@ import libcst as cst
 from mrtr_tools.reading.functions import Function, Module, dotted, last_name, own_nodes
 from mrtr_tools.reading.projects import Project
 from mrtr_tools.reading.sources import Source
+from mrtr_tools.rewriting.beyond_reach import beyond_reach
 from mrtr_tools.rewriting.contexts import can_swap, change_imports, strip_parameters
 from mrtr_tools.rewriting.decorated import decorator_on, registration_on
 from mrtr_tools.rewriting.dialects import BRIDGE
@@ -58,7 +60,9 @@ def to_bridge(source: Source) -> Rewritten:
         _edit_file(module, edits, ported)
     for plan in plans:
         note(source, edits, plan)
-    return Rewritten(apply(source, edits) if plans else source.text, [_outcome(plan) for plan in plans])
+    others = beyond_reach(project, module, [each for plan in plans for each in plan.reached])
+    outcomes = [*(_outcome(plan) for plan in plans), *others]
+    return Rewritten(apply(source, edits) if plans else source.text, outcomes)
 
 
 def _outcome(plan: Plan) -> Outcome:
@@ -269,7 +273,8 @@ def _import(module: Module, edits: Edits, needed: set[str], *, ours: set[str]) -
         if module.imports.get(name) != f"{_NAMES[name]}.{name}" and (name not in module.imports or name in ours):
             by_origin.setdefault(_NAMES[name], []).append(name)
     lines = [f"from {origin} import {', '.join(names)}" for origin, names in sorted(by_origin.items())]
-    anchor = last_import(module.source)
+    first_use = min((line for line, _ in (*edits.after, *edits.before)), default=math.inf)
+    anchor = last_import(module.source, until=first_use)
     if anchor is None:
         edits.top[:0] = lines
     else:

@@ -85,8 +85,7 @@ def decorator_on(module: Module, toolbox: str, written: ast.expr, node: cst.Deco
             kept.append(each)
     if not kept:
         return node.with_changes(decorator=called)
-    if len(kept) < len(node.decorator.args) and isinstance(node.decorator.args[-1].comma, cst.MaybeSentinel):
-        kept[-1] = kept[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+    kept[-1] = kept[-1].with_changes(comma=node.decorator.args[-1].comma)  # what closes it stands after the last one
     return node.with_changes(decorator=node.decorator.with_changes(func=called, args=kept))
 
 

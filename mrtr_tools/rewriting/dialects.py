@@ -7,10 +7,12 @@ from typing import Final
 
 import libcst as cst
 
-__all__ = ["BRIDGE", "CONTEXT_MODULES", "GONE", "LOOKED_UP", "MOVED_OPTIONS", "V1", "moved", "without"]
+__all__ = ["BRIDGE", "CONTEXT_MODULES", "GONE", "LOOKED_UP", "MOVED_OPTIONS", "OF_V1", "V1", "moved", "without"]
 
 V1: Final = "mcp.server.fastmcp"
 V2: Final = "mcp.server.mcpserver"
+OF_V1: Final = (V1, "mcp.server.FastMCP")
+"""What the full names of imports begin with that only version 1 of the SDK has."""
 CONTEXT_MODULES: Final = {
     "fastmcp",
     "fastmcp.server",

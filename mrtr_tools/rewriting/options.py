@@ -10,7 +10,7 @@ from typing import Any, Final
 import libcst as cst
 
 from mrtr_tools.reading.functions import Module, dotted, last_name
-from mrtr_tools.rewriting.dialects import MOVED_OPTIONS, V1
+from mrtr_tools.rewriting.dialects import MOVED_OPTIONS, OF_V1
 from mrtr_tools.rewriting.edits import Change, Edits
 from mrtr_tools.rewriting.outcomes import Reason
 
@@ -60,7 +60,7 @@ _HTTP: Final = ("http", "sse", "streamable-http")
 
 
 def _newer(module: Module) -> _Newer:
-    return _SDK if any(name.startswith((V1, "mcp.server.FastMCP")) for name in module.imports.values()) else _FASTMCP
+    return _SDK if any(name.startswith(OF_V1) for name in module.imports.values()) else _FASTMCP
 
 
 def refused_servers(module: Module, server: str) -> Iterator[Reason]:
@@ -96,7 +96,7 @@ def _move(module: Module, edits: Edits, made: ast.Call, newer: _Newer) -> Iterat
     if not gone and not renamed and (newer is _FASTMCP or len(made.args) < 2):  # noqa: PLR2004
         return
     edits.change(module.source, cst.Call, made, _making(newer, gone, renamed, instructs=newer is _SDK))
-    for name in gone - {*moved}:
+    for name in (name for name in given if name in newer.dropped):
         yield Reason(made.lineno, "", f"{name}= was left out: {newer.dropped[name]}")
     code = ast.get_source_segment
     told = [f"{newer.moved[name]}={code(module.source.text, given[name])}" for name in moved]
@@ -121,8 +121,8 @@ def _making(newer: _Newer, gone: set[str], renamed: list[str], *, instructs: boo
             if instructs and place == 1 and name is None:  # what a model should know; it is the title since
                 each = each.with_changes(keyword=cst.Name("instructions"), equal=_EQUAL)  # noqa: PLW2901
             kept.append(each)
-        if kept and isinstance(call.args[-1].comma, cst.MaybeSentinel):
-            kept[-1] = kept[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)
+        if kept and kept[-1] is not call.args[-1]:  # what closes the call stands after its last argument
+            kept[-1] = kept[-1].with_changes(comma=call.args[-1].comma)
         return call.with_changes(args=kept)
 
     return change

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -208,11 +209,16 @@ def _first(body: Sequence[ast.stmt]) -> ast.stmt:
     return body[1] if is_docstring and len(body) > 1 else body[0]
 
 
-def last_import(source: Source) -> ast.stmt | None:
-    """The last import at the top of a file, or what stands for it: the docstring."""
+def last_import(source: Source, *, until: float = math.inf) -> ast.stmt | None:
+    """The last import at the top of a file, or what stands for it: the docstring.
+
+    Args:
+        source: the file.
+        until: the last line that it may begin in.
+    """
     last: ast.stmt | None = None
     for statement in source.tree.body:
-        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) or statement.lineno > until:
             break
         is_docstring = last is None and isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
         if isinstance(statement, (ast.Import, ast.ImportFrom)) or is_docstring:

@@ -85,6 +85,9 @@ def line_of(project: Project, function: Function) -> Line:
     node = function.node
     if registered is None or [*node.decorator_list] != [registered, mark]:
         raise NotStraight("it has decorators of its own between its toolbox and its body", node.lineno)
+    for each in node.body:
+        if isinstance(each, ast.ClassDef) or getattr(each, "decorator_list", []):
+            raise NotStraight("it defines a class or a decorated function; put that above it", each.lineno)
     body = [*node.body]
     if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
         body = body[1:]

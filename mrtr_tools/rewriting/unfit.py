@@ -12,7 +12,7 @@ from mrtr_tools.reading.asks import is_ask, shape_of
 from mrtr_tools.reading.functions import Function, Module, dotted, last_name, own_nodes
 from mrtr_tools.reading.projects import calls_in
 from mrtr_tools.rewriting.decorated import options_of, refused_options
-from mrtr_tools.rewriting.dialects import BRIDGE, GONE, LOOKED_UP, V1
+from mrtr_tools.rewriting.dialects import BRIDGE, GONE, LOOKED_UP, OF_V1
 from mrtr_tools.rewriting.edits import is_placed
 from mrtr_tools.rewriting.options import refused_servers
 from mrtr_tools.rewriting.outcomes import Reason
@@ -129,7 +129,7 @@ def looked_up(function: Function) -> list[ast.Call]:
 
 
 def _is_v1(module: Module) -> bool:
-    return any(name.startswith(V1) for name in module.imports.values())
+    return any(name.startswith(OF_V1) for name in module.imports.values())
 
 
 def _unfit_call(function: Function, call: ast.Call) -> Iterator[Reason]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
+from mrtr_tools.reading.asked_fields import check_fields
 from mrtr_tools.reading.asked_secrets import check_secrets
 from mrtr_tools.reading.asking import check_asking
 from mrtr_tools.reading.effects import Kind
@@ -29,7 +30,7 @@ from mrtr_tools.rewriting.unfit import is_at_top, unfit, unfit_names
 
 __all__ = ["Plan", "plans_of"]
 
-_REFUSED: Final = {"MRTR203", "MRTR207", "MRTR208", "MRTR209", "MRTR210", "MRTR214", "MRTR217"}
+_REFUSED: Final = {"MRTR203", "MRTR207", "MRTR208", "MRTR209", "MRTR210", "MRTR214", "MRTR217", "MRTR219"}
 _TOLD: Final = {"MRTR101", "MRTR102", "MRTR103", "MRTR201", "MRTR202", "MRTR205", "MRTR212", "MRTR213", "MRTR215"}
 
 
@@ -141,7 +142,7 @@ def _take_findings(project: Project, plan: Plan, module: Module, reached: Sequen
 
 @lru_cache(maxsize=64)
 def _findings(project: Project, module: Module) -> tuple[Finding, ...]:
-    checks = (check_asking, check_reruns, check_surroundings, check_sharing, check_secrets)
+    checks = (check_asking, check_reruns, check_surroundings, check_sharing, check_secrets, check_fields)
     return tuple(finding for check in checks for finding in check(project, module))
 
 

@@ -431,3 +431,53 @@ def test_live_data_that_is_shown_and_read_again_is_reported():
         )
         == []
     )
+
+
+@pytest.mark.parametrize(
+    ("field", "is_found"),
+    [
+        ("tags: list[str]", True),
+        ("tags: list", True),
+        ("tags: Optional[List[str]] = None", True),
+        ("tags: Annotated[list[str], Field(min_length=1)]", True),
+        ("about: dict[str, str] | None = None", True),
+        ("where: Place", True),
+        ("tags: list[Literal['a', 'b']]", False),
+        ("tags: list[Tag]", False),
+        ("tags: list[str] = Field(json_schema_extra={'items': {'enum': ['a']}})", False),
+        ("tag: str | None = None", False),
+        ("tag: Literal['a'] = 'a'", False),
+        ("tag: Tag", False),
+    ],
+)
+def test_a_field_that_no_form_shows_is_found_where_it_is_asked_for(field: str, is_found: bool) -> None:
+    before = f"""
+class Tag(str, Enum):
+    A = "a"
+class Place(BaseModel):
+    city: str
+class Wanted(BaseModel):
+    {field}
+"""
+    line = 'answer = await ctx.elicit("Which?", schema=Wanted)'
+    assert codes(before + tool(line, "return 'a'")) == (["MRTR219"] if is_found else [])
+
+
+def test_a_sync_function_may_hand_a_question_back_to_who_awaits_it() -> None:
+    helper = "def ask(ctx: Context):\n    return ctx.elicit('Sure?', response_type=bool)\n"
+    assert codes(helper + tool("answer = await ask(ctx)", "return answer.action")) == []
+    assert codes(helper.replace("return ", "return [").replace("bool)", "bool)]") + tool("ask(ctx)", "return ''")) == [
+        "MRTR208"
+    ]
+
+
+def test_a_method_of_ones_own_that_is_named_like_a_question_asks_nothing_by_itself() -> None:
+    text = "class Session:\n    def elicit_form(self, text):\n        return text\n"
+    assert codes(text + "    def elicit(self, text):\n        print(self.elicit_form(text))\n") == []
+
+
+def test_what_is_none_in_a_resumable_function_is_found_unless_it_is_looked_at() -> None:
+    head = "@toolbox.tool\n@resumable\nasync def do(ctx: Context):\n"
+    line = "    return ctx.request_context.request.headers\n"
+    assert codes(head + line) == ["MRTR218"]
+    assert codes(head + "    if ctx.request_context.request is not None:\n    " + line) == []

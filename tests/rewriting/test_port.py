@@ -46,6 +46,7 @@ def refusals(text: str) -> list[str]:
         ('@mcp.tool(name="x", title="X")  # why', '@toolbox.tool(name="x", title="X")  # why'),
         ('@mcp.tool(description="y", tags={"a"})', '@toolbox.tool(description="y")'),
         ('@mcp.tool(tags={"a"}, meta={})', "@toolbox.tool"),
+        ('@mcp.tool(\n    name="x",\n    tags={"a"},\n)', '@toolbox.tool(\n    name="x",\n)'),
         ('@mcp.tool(annotations={"readOnlyHint": True})', '@toolbox.tool(annotations={"readOnlyHint": True})'),
         (
             "@mcp.tool(annotations=ToolAnnotations(destructive_hint=True, title='a b'))",
@@ -489,3 +490,86 @@ def test_what_is_handed_on_is_annotated_by_what_is_known_of_it():
         "years": "int",
         "ok": "bool | Refused",
     }
+
+
+# Where things stand in the file
+
+
+def test_imports_below_the_server_do_not_draw_those_of_ours_below_its_toolbox():
+    text = (
+        "from fastmcp import Context, FastMCP\n"
+        'mcp = FastMCP("shop")\n'
+        "\nfrom typing import Literal\n" + tool().replace("bool", 'Literal["yes", "no"]')
+    )
+    lines = ported(text).splitlines()
+    assert lines.index("from mrtr_tools import Toolbox") < lines.index('toolbox = Toolbox("shop")')
+    assert lines.index('toolbox = Toolbox("shop")') < lines.index("from typing import Literal")
+    exec(compile(ported(text), "shop.py", "exec"), {"__name__": "shop"})
+
+
+def test_a_server_of_the_sdk_that_was_imported_by_the_short_way_is_one_of_version_1():
+    text = (
+        "from mcp.server import FastMCP\n"
+        'app = FastMCP("files", port=8001)\n'
+        "@app.tool()\n"
+        "async def delete(path: str) -> str:\n"
+        '    result = await app.get_context().session.elicit("Sure?", {"type": "object", "properties": {}})\n'
+        "    return result.action\n"
+        'app.run(transport="stdio")\n'
+    )
+    after = ported(text)
+    assert "from mcp.server import MCPServer as FastMCP" in after
+    assert 'get_context().session.elicit("Sure?"' in after
+    assert "app.get_context" not in after
+
+
+def test_a_tool_whose_form_has_a_field_that_no_form_shows_is_refused():
+    text = server().replace("mcp =", "class Wanted:\n    tags: list[str]\n\n\nmcp =").replace("=bool", "=Wanted")
+    assert refusals(text) == ["Wanted has tags: list[str], which no form shows (MRTR219)"]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "mcp.tool(Shop().buy)",
+        "mcp.tool()(Shop().buy)",
+        "mcp.add_tool(Tool.from_function(Shop().buy))",
+    ],
+)
+def test_a_bound_method_that_asks_is_refused_and_not_passed_over(lines):
+    text = (
+        "class Shop:\n    async def buy(self, ctx: Context) -> str:\n"
+        f"        return (await ctx.elicit('Sure?', response_type=bool)).action\n{lines}\n"
+    )
+    assert refusals(text) == ["it is a method; make it a function"]
+
+
+def test_a_handler_of_a_low_level_server_is_refused_and_not_passed_over():
+    text = (
+        "@server.call_tool()\nasync def call(name: str, arguments: dict) -> list:\n"
+        "    return [await server.request_context.session.elicit('Sure?', {})]\n"
+    )
+    assert refusals(text) == ["it is a handler of a low-level server; give each tool a function on a toolbox"]
+
+
+def test_a_helper_that_asks_for_tools_of_another_file_is_no_tool_to_be_refused():
+    text = "class Asking:\n    async def sure(self, ctx: Context):\n        return await ctx.elicit('Sure?', bool)\n"
+    assert port(parse_source(text, Path("shop.py"))).outcomes == []
+
+
+def test_a_call_of_several_lines_that_loses_its_last_option_closes_where_it_did():
+    made = 'mcp = FastMCP(\n    "shop",\n    sampling_handler=ask,\n    sampling_handler_behavior="fallback",\n)'
+    text = ported(server(made=made))
+    assert 'mcp = FastMCP(\n    "shop",\n)\n' in text
+    assert text.index("sampling_handler= was") < text.index("sampling_handler_behavior= was")
+
+
+def test_a_function_that_makes_the_class_of_its_form_goes_to_no_steps():
+    text = (
+        "from dataclasses import dataclass\nfrom fastmcp import Context, FastMCP\nmcp = FastMCP('shop')\n"
+        "@mcp.tool\nasync def do(ctx: Context) -> str:\n    @dataclass\n    class Wanted:\n        size: int\n"
+        "    answer = await ctx.elicit('Which?', response_type=Wanted)\n    return answer.action\n"
+    )
+    [outcome] = port(parse_source(text, Path("shop.py")), steps=True).outcomes
+    assert outcome.verdict is Verdict.PORTED
+    assert "it defines a class or a decorated function; put that above it" in str(outcome.reasons[-1])

@@ -1,3 +1,4 @@
+# expect: handle refused
 # check: MRTR210
 """A low-level server whose one handler serves all tools."""
 

@@ -1,3 +1,4 @@
+# expect: on_call_tool refused
 # expect: wipe nothing
 # check: MRTR210
 """Middleware that asks for every tool."""
