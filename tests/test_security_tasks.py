@@ -63,6 +63,11 @@ def texts(stored: Row) -> bytes:
 # Somebody else
 
 
+def said(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """What our own log says; that of the server around it names the ports of its clients."""
+    return [record.getMessage() for record in caplog.records if record.name.startswith("mrtr_tools")]
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_a_foreign_task_is_an_unknown_one_in_every_way(at, caplog, method):
     """Security 19: the answer is the same byte by byte, and so is the log; nothing about the task changes."""
@@ -70,11 +75,11 @@ def test_a_foreign_task_is_an_unknown_one_in_every_way(at, caplog, method):
     before = row(at, task)
     caplog.set_level(logging.DEBUG, "mrtr_tools")
     foreign = at.ask(method, params(method, task), person="eve")
-    told = caplog.text.replace(task, "")
+    told = [line.replace(task, "") for line in said(caplog)]
     caplog.clear()
     unknown = at.ask(method, params(method, "A" * 24), person="eve")
 
-    assert (foreign.status, foreign.text, told) == (unknown.status, unknown.text, caplog.text)
+    assert (foreign.status, foreign.text, told) == (unknown.status, unknown.text, said(caplog))
     assert foreign.error == {"code": -32602, "message": "There is no such task"}
     assert row(at, task) == before
 
