@@ -6,10 +6,17 @@ import math
 from typing import Any, Final, cast
 
 from redis import Redis
+from redis.backoff import ExponentialBackoff
+from redis.retry import Retry
 
 from mrtr_tools.single_use.threads import PATIENCE, in_thread
 
 __all__ = ["RedisClaims"]
+
+TRIES: Final = 3
+SHORTEST: Final = 0.1
+LONGEST: Final = 0.5
+"""Seconds between two tries to reach it."""
 
 _ADD: Final = """
 local there = redis.call('GET', KEYS[1])
@@ -42,7 +49,8 @@ class RedisClaims:
 
     def __init__(self, url: str, *, prefix: str = "mrtr_tools:claims:") -> None:
         redis: Any = Redis  # its options have no types
-        self._redis = redis.from_url(url, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE)
+        retry = Retry(ExponentialBackoff(cap=LONGEST, base=SHORTEST), TRIES)  # else it waits for seven seconds
+        self._redis = redis.from_url(url, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE, retry=retry)
         self._prefix = prefix
 
     def __repr__(self) -> str:
