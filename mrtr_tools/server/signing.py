@@ -12,7 +12,7 @@ from mrtr_tools.keys import VARIABLE, InvalidKey, Key, generate_key, keys_from_e
 from mrtr_tools.state import StateSigner
 from mrtr_tools.tools import Toolbox
 
-__all__ = ["TTL", "Keys", "KeysFile", "given_signer", "starting_signer"]
+__all__ = ["TTL", "Keys", "KeysFile", "given_keys", "given_signer", "starting_signer"]
 
 Keys = Sequence[str | Key]
 KeysFile = str | os.PathLike[str]
@@ -51,13 +51,7 @@ def starting_signer(
         OSError: the file cannot be read.
         ValueError: another argument cannot be used.
     """
-    ring = keys_from_environment()  # taken out in any case: whatever a step starts would inherit it
-    if keys is not None and keys_file is not None:
-        raise InvalidKey("keys= and keys_file= are two ways to give the same keys: give one of them")
-    if keys is not None:
-        ring = read_keys(keys)
-    elif keys_file is not None:
-        ring = keys_from_file(keys_file)
+    ring = given_keys(keys, keys_file)
     made = ring is None and make_key
     if made:
         ring = read_keys([generate_key()])
@@ -74,6 +68,30 @@ def starting_signer(
             until = datetime.fromtimestamp(key.accept_until, UTC).isoformat(timespec="seconds")
             _log.info("%s: key %s counts until %s", signer.audience, key.id_for(signer.audience).hex(), until)
     return signer
+
+
+def given_keys(
+    keys: Keys | None, keys_file: KeysFile | None, *, name: str = "keys", variable: str = VARIABLE
+) -> tuple[Key, ...] | None:
+    """The ring that a server is given, in one of three ways; None when it is given none.
+
+    Args:
+        keys: the ring, current first.
+        keys_file: a file of keys in place of it.
+        name: what `keys` is called where it is given, for errors; `keys_file` is called that and ``_file``.
+        variable: of the environment, for when both are None. It is taken out in any case: whatever a step starts would
+            inherit it.
+
+    Raises:
+        InvalidKey: one cannot be used, or they are given in two ways.
+        OSError: the file cannot be read.
+    """
+    ring = keys_from_environment(variable=variable)
+    if keys is not None and keys_file is not None:
+        raise InvalidKey(f"{name}= and {name}_file= are two ways to give the same keys: give one of them")
+    if keys is not None:
+        return read_keys(keys, source=name)
+    return ring if keys_file is None else keys_from_file(keys_file)
 
 
 def given_signer(toolbox: Toolbox, signer: StateSigner) -> StateSigner:

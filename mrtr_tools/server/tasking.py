@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from mrtr_tools.errors import DefinitionError
-from mrtr_tools.keys import InvalidKey, Key, generate_key, keys_from_environment, keys_from_file, read_keys
+from mrtr_tools.keys import InvalidKey, Key, generate_key, keys_from_file, read_keys
 from mrtr_tools.sealing import Sealer
-from mrtr_tools.server.signing import Keys, KeysFile
+from mrtr_tools.server.signing import Keys, KeysFile, given_keys
 from mrtr_tools.state import StateSigner
 from mrtr_tools.tools import Toolbox
 
@@ -61,7 +61,7 @@ def starting_tasks(
         InvalidKey: there are no keys, one cannot be used, or they are given in two ways.
         OSError: a file cannot be read or made.
     """
-    given = _given_keys(task_keys, task_keys_file)
+    given = given_keys(task_keys, task_keys_file, name="task_keys", variable=TASK_VARIABLE)
     marked = toolbox.steps.as_tasks
     if tasks is None or not marked:
         required = [step.name for step in marked if step.task is not None and step.task.is_required]
@@ -89,15 +89,6 @@ def starting_tasks(
         clock=signer.clock,
         ledger=ledger,
     )
-
-
-def _given_keys(task_keys: Keys | None, task_keys_file: KeysFile | None) -> tuple[Key, ...] | None:
-    ring = keys_from_environment(variable=TASK_VARIABLE)  # taken out in any case
-    if task_keys is not None and task_keys_file is not None:
-        raise InvalidKey("task_keys= and task_keys_file= are two ways to give the same keys: give one of them")
-    if task_keys is not None:
-        return read_keys(task_keys, source="task_keys")
-    return ring if task_keys_file is None else keys_from_file(task_keys_file)
 
 
 def _kept_keys(tasks: Tasks) -> tuple[Key, ...]:
