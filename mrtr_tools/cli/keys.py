@@ -12,7 +12,7 @@ from mrtr_tools.cli.exits import FAILED, Stop
 from mrtr_tools.cli.loading import load_toolbox
 from mrtr_tools.cli.rings import given_keys
 from mrtr_tools.errors import Busy, DefinitionError
-from mrtr_tools.server.tasking import TASK_VARIABLE, engine_at
+from mrtr_tools.server.tasking import TASK_VARIABLE, engine_at, keys_beside
 
 if TYPE_CHECKING:
     from mrtr_tools.keys import Key
@@ -51,7 +51,8 @@ def rewrap(
 ) -> None:
     """Seal the keys of all tasks with the current key, so that older keys can be taken out of the file.
 
-    Give all servers the new key first, before the older ones. They may go on meanwhile; doing it again does no harm.
+    Give all servers the new key first, behind the older ones, and then before them. They may go on meanwhile; doing it
+    again does no harm.
     """
     name = audience or (load_toolbox(target).name if target else None)
     if name is None:
@@ -87,8 +88,7 @@ async def _rewrapped(tasks: str, ring: tuple[Key, ...], audience: str) -> tuple[
 
 
 def _ring(tasks: str, file: Path | None) -> tuple[Key, ...]:
-    beside = Path(f"{tasks}.keys")
-    ring = given_keys(file, TASK_VARIABLE)
+    ring, beside = given_keys(file, TASK_VARIABLE), keys_beside(tasks)
     if ring is None and "://" not in tasks and beside.exists():
         ring = given_keys(beside)
     if ring is None:

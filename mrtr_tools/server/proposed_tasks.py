@@ -210,7 +210,7 @@ class ProposedTasks:
 
     async def cancel(self, target: str, _: Mapping[str, Any], caller: _Caller) -> Json:
         """``tasks/cancel``."""
-        if (await self._tasks.get(target, caller.principal)).status not in ("working", "input_required"):
+        if (await self._tasks.get(target, caller.principal)).has_ended:
             raise InvalidParams("The task has ended already")
         await self._tasks.cancel(target, caller.principal)
         return {"result": _task(await self._found(target, caller))}

@@ -8,7 +8,7 @@ import os
 import re
 import secrets
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from mrtr_tools.errors import DefinitionError
 from mrtr_tools.keys import InvalidKey, Key, generate_key, keys_from_file, read_keys
@@ -22,12 +22,11 @@ if TYPE_CHECKING:
     from mrtr_tools.tasks.engine import Engine
     from mrtr_tools.tasks.service import TaskService
 
-__all__ = ["TASK_VARIABLE", "Tasks", "engine_at", "starting_tasks"]
+__all__ = ["TASK_VARIABLE", "Tasks", "engine_at", "keys_beside", "starting_tasks"]
 
 Tasks: TypeAlias = "Engine | str | os.PathLike[str]"
 """A file for all processes of one machine; ``postgresql://...`` for several machines; or an engine."""
 
-ENGINE: Final = ("create", "get", "update", "cancel", "tell", "run", "close")
 SPELLED: Final = 30  # of the 63 characters that a name may have there
 TASK_VARIABLE: Final = "MRTR_TOOLS_TASK_KEYS"
 
@@ -102,10 +101,15 @@ def _kept_keys(tasks: Tasks) -> tuple[Key, ...]:
             "tasks outlive the process, so all processes of the server need keys that last: make one with `mrtr-tools "
             f"keygen` and give it as task_keys=[...], in a file as task_keys_file=, or in {TASK_VARIABLE}"
         )
-    path = Path(f"{os.fspath(tasks)}.keys")
+    path = keys_beside(tasks)
     if not path.exists():
         _make_keys(path)
     return keys_from_file(path)
+
+
+def keys_beside(tasks: str | os.PathLike[str]) -> Path:
+    """Where the keys of a file of tasks lie unless others are given."""
+    return Path(f"{os.fspath(tasks)}.keys")
 
 
 def _make_keys(path: Path) -> None:
@@ -131,13 +135,13 @@ def engine_at(tasks: Tasks, ring: tuple[Key, ...], audience: str) -> Engine:
         TypeError: nor could it be one.
     """
     if not isinstance(tasks, (str, os.PathLike)):
-        if not all(callable(getattr(cast("object", tasks), name, None)) for name in ENGINE):
+        from mrtr_tools.tasks.engine import is_engine
+
+        if not is_engine(tasks):
             raise TypeError("tasks= takes a file, a postgresql:// URL, or an Engine")
         return tasks
-    try:
-        from mrtr_tools.tasks.dbos import DbosEngine
-    except ImportError as error:
-        raise ImportError("tasks that last need their packages: pip install 'mrtr-tools[tasks]'") from error
+    from mrtr_tools.tasks.dbos import DbosEngine
+
     try:
         return DbosEngine(tasks, sealer=Sealer(ring, audience, "task/queue"), schema=_schema(audience))
     except ValueError as error:

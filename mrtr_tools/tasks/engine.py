@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol
 
-__all__ = ["ENDED", "TOO_MANY", "Engine", "GaveUp", "Leg", "Row", "Status"]
+__all__ = ["ENDED", "TOO_MANY", "Engine", "GaveUp", "Leg", "Row", "Status", "is_engine"]
 
 Status = Literal["working", "input_required", "completed", "failed", "cancelled"]
 
@@ -139,3 +139,9 @@ class Engine(Protocol):
     async def close(self) -> None:
         """Let go of files and connections."""
         ...
+
+
+def is_engine(value: object) -> bool:
+    """Whether a value has the methods of an `Engine`."""
+    wanted = (name for name in vars(Engine) if not name.startswith("_"))
+    return all(callable(getattr(value, name, None)) for name in wanted)

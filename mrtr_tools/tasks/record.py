@@ -14,7 +14,7 @@ from pydantic import JsonValue
 
 from mrtr_tools.calls import Call, Channel, Client
 from mrtr_tools.progress import Progress
-from mrtr_tools.tasks.engine import Status
+from mrtr_tools.tasks.engine import ENDED, Status
 
 __all__ = ["Record", "Task", "is_task_id", "owner_of", "task_id"]
 
@@ -131,6 +131,11 @@ class Task:
     )
     result: Mapping[str, JsonValue] | None = field(default=None, repr=False)
     error: Mapping[str, JsonValue] | None = field(default=None, repr=False)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it can change no more."""
+        return self.status in ENDED
 
 
 def owner_of(audience: str, principal: str | None) -> str:

@@ -271,3 +271,17 @@ def test_keys_of_tasks_are_read_from_the_environment_and_taken_out(monkeypatch):
     monkeypatch.setenv("MRTR_TOOLS_TASK_KEYS", generate_key())
     http_app(lab(), keys=KEYS, tasks=MemoryEngine(), anonymous_ok=True)
     assert "MRTR_TOOLS_TASK_KEYS" not in os.environ
+
+
+@pytest.mark.parametrize("given", [7, object(), {"create": print}])
+def test_what_is_no_place_for_tasks_is_refused_when_the_server_is_made(given):
+    with pytest.raises(TypeError, match=r"tasks= takes a file, a postgresql:// URL, or an Engine"):
+        http_app(lab(), keys=KEYS, tasks=given, task_keys=KEYS, anonymous_ok=True)
+
+
+def test_an_engine_has_all_that_an_engine_has():
+    class Half(MemoryEngine):
+        key_ids = None  # type: ignore[assignment]
+
+    with pytest.raises(TypeError, match="or an Engine"):
+        http_app(lab(), keys=KEYS, tasks=Half(), task_keys=KEYS, anonymous_ok=True)
