@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Lock
@@ -10,7 +11,7 @@ from typing import Generic, TypeVar, cast
 
 from anyio import CancelScope, CapacityLimiter, WouldBlock, to_thread
 
-__all__ = ["in_thread"]
+__all__ = ["in_thread", "in_time"]
 
 T = TypeVar("T")
 
@@ -42,6 +43,22 @@ async def in_thread(function: Callable[[], T]) -> T:
         finally:
             run.leave()
     raise cast("asyncio.CancelledError", cancelled)
+
+
+async def in_time(work: Callable[[], T], limiter: CapacityLimiter, seconds: float) -> T:
+    """Do what blocks in one of the few threads that `limiter` gives, if one is free in time.
+
+    Raises:
+        TimeoutError: none was.
+    """
+    until = time.monotonic() + seconds
+
+    def begin() -> T:
+        if time.monotonic() > until:
+            raise TimeoutError(f"no thread was free for {seconds:g} seconds")
+        return work()
+
+    return await to_thread.run_sync(begin, limiter=limiter)
 
 
 class _Run(Generic[T]):

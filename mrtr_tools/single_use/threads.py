@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Final, TypeVar
 
-from anyio import CapacityLimiter, to_thread
+from anyio import CapacityLimiter
 from anyio.lowlevel import RunVar
+
+from mrtr_tools.threads import in_time
 
 __all__ = ["PATIENCE", "in_thread"]
 
@@ -29,16 +30,9 @@ async def in_thread(work: Callable[[], T]) -> T:
     Raises:
         TimeoutError: no thread was free in time.
     """
-    until = time.monotonic() + PATIENCE
-
-    def begin() -> T:
-        if time.monotonic() > until:
-            raise TimeoutError(f"claims: no thread was free for {PATIENCE} seconds")
-        return work()
-
     try:
         limiter = _limiter.get()
     except LookupError:
         limiter = CapacityLimiter(THREADS)
         _limiter.set(limiter)
-    return await to_thread.run_sync(begin, limiter=limiter)
+    return await in_time(work, limiter, PATIENCE)

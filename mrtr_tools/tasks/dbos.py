@@ -22,6 +22,7 @@ from mrtr_tools.tasks.engine import GaveUp, Leg, Row
 from mrtr_tools.tasks.keeping import Keeping
 from mrtr_tools.tasks.legs import Legs, running_leg
 from mrtr_tools.tasks.places import CONNECTIONS, PATIENCE, Place, place_at
+from mrtr_tools.threads import in_time
 
 if TYPE_CHECKING:
     from mrtr_tools.tasks.database import Database
@@ -196,14 +197,10 @@ class DbosEngine:
                 await to_thread.run_sync(self._all.database.close)
 
     async def _in_thread(self, work: Callable[[Store], T]) -> T:
-        until = time.monotonic() + PATIENCE
-
-        def begin() -> T:
-            if time.monotonic() > until:
-                raise Busy("unavailable")
-            return work(self._opened().store)
-
-        return await to_thread.run_sync(begin, limiter=self._limiter)
+        try:
+            return await in_time(lambda: work(self._opened().store), self._limiter, PATIENCE)
+        except TimeoutError:
+            raise Busy("unavailable") from None
 
     def _opened(self) -> Opened:
         with self._mutex:
