@@ -22,9 +22,10 @@ from typing import Final, cast
 
 from pydantic import JsonValue
 
+from mrtr_tools import questions
 from mrtr_tools.calls import Call
 from mrtr_tools.carriers import Carrier
-from mrtr_tools.endings import TOLD_ANEW, count_round
+from mrtr_tools.endings import count_round, told_above
 from mrtr_tools.errors import MissingCapability, ToolError
 from mrtr_tools.events import Finished, NeedInput, tool_error, unexpected
 from mrtr_tools.forms import Misfit
@@ -355,18 +356,17 @@ class Asks:
             return tool_error(too_often)
         self.progress.moves_in_a_row = 0
         self.progress.slots[_TOLD] = Slot("", max(self._told, self._told_before))
-        return self._sent(TOLD_ANEW[anew])
+        return self._sent(anew)
 
-    def _sent(self, told_anew: str) -> NeedInput:
+    def _sent(self, anew: str) -> NeedInput:
         opened: dict[str, Open] = {}
-        requests: dict[str, Mapping[str, JsonValue]] = {}
+        sent: dict[str, tuple[Question, str]] = {}
         for path, (asked, question) in self._pending.items():
             key = self._key(path) or self._new_key()
             opened[key] = Open(path, asked.pin, question.to_json())
-            again = told_anew if question.kind != "sample" else ""
-            requests[key] = question.request(self.progress.why.get(path) or again)
+            sent[key] = question, told_above(self.progress, path, question, anew)
         self.progress.open = opened
-        return NeedInput(requests)
+        return NeedInput(questions.Asked(sent))
 
     def _new_key(self) -> str:
         """A wire key that was never sent in this call: all asks count as one input."""

@@ -14,7 +14,7 @@ from mrtr_tools.progress import Open, Progress
 from mrtr_tools.questions import Asked, Question
 from mrtr_tools.walk import Ask
 
-__all__ = ["TOLD_ANEW", "ask", "count_round", "hand_back", "may_hand_back"]
+__all__ = ["TOLD_ANEW", "ask", "count_round", "hand_back", "may_hand_back", "told_above"]
 
 TOLD_ANEW: Final[Mapping[str, str]] = {
     "": "",
@@ -52,12 +52,23 @@ def ask(
         path, question = each.item.path, cast("Question", each.question)
         key = responses.open_key(progress, path)
         opened[key] = Open(path, each.pin, None if each.item.maker is None else question.to_json())
-        told = responses.why(progress, path) or (TOLD_ANEW[anew] if question.kind != "sample" else "")
-        asked[key] = question, told
+        asked[key] = question, told_above(progress, path, question, anew)
     if progress.open:
         responses.withdraw(progress, opened)
     progress.open = opened
     return NeedInput(Asked(asked), keep=not nothing_to_keep)
+
+
+def told_above(progress: Progress, path: str, question: Question, anew: str) -> str:
+    """What a person reads above a question: why it is asked again, or that its call begins anew.
+
+    Args:
+        progress: what the call has.
+        path: what the question belongs to.
+        question: the question; a model is told nothing of a call that begins anew.
+        anew: as in `ask`.
+    """
+    return responses.why(progress, path) or (TOLD_ANEW[anew] if question.kind != "sample" else "")
 
 
 def hand_back(progress: Progress, carrier: Carrier, step: str) -> HandBack:
