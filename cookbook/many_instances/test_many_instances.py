@@ -1,11 +1,7 @@
 """The script of the recipe, run as a person would run it, with nginx."""
 
-import os
 import re
-import signal
 import subprocess
-import sys
-import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,7 +11,7 @@ import pytest
 from cookbook.many_instances import prints as recipe
 from mrtr_tools.testing import Player
 from tests.server.nginx import FOLDER, INSTANCES, NGINX, PATH, conf, free_ports, is_taken
-from tests.server.processes import ROOT
+from tests.server.processes import script
 from tests.server.raw_http import call
 
 SECONDS = 60
@@ -26,22 +22,8 @@ def started(folder: Path, port: int) -> Generator[subprocess.Popen[str]]:
     """`start`, with an `mrtr-tools` of this Python; in any case it is ended as by Ctrl-C."""
     if NGINX is None:
         pytest.skip("there is no nginx")
-    command = folder / "mrtr-tools"
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m mrtr_tools.cli "$@"\n')
-    command.chmod(0o755)
-    given = {"PATH": f"{folder}:{PATH}", "PYTHONPATH": str(ROOT), "TMPDIR": str(folder)}
-    process = subprocess.Popen(  # noqa: S603
-        [FOLDER / "start", str(port)], env={**os.environ, **given}, stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-    )  # fmt: skip
-    too_late = threading.Timer(SECONDS, process.send_signal, [signal.SIGINT])
-    too_late.start()
-    try:
+    with script([FOLDER / "start", str(port)], folder, seconds=SECONDS, PATH=PATH, TMPDIR=str(folder)) as process:
         yield process
-    finally:
-        too_late.cancel()
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=SECONDS)
 
 
 def test_start_shows_that_each_round_is_served_by_another_process_and_ends_all_of_them(tmp_path: Path) -> None:

@@ -1,11 +1,6 @@
 """The script of the recipe, run as a person would run it, with PostgreSQL."""
 
-import os
 import re
-import signal
-import subprocess
-import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -13,7 +8,7 @@ import pytest
 from cookbook.tasks_on_postgres import albums as recipe
 from mrtr_tools.testing import Player
 from tests.server.nginx import free_ports
-from tests.server.processes import ROOT
+from tests.server.processes import script
 from tests.tasks.places import Cluster, postgresql
 
 FOLDER = Path(__file__).parent
@@ -22,20 +17,8 @@ SECONDS = 120
 
 def started(folder: Path, port: int, cluster: Cluster) -> str:
     """What `start` says until it ends, with an `mrtr-tools` of this Python."""
-    command = folder / "mrtr-tools"
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m mrtr_tools.cli "$@"\n')
-    command.chmod(0o755)
-    given = {"PATH": f"{folder}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT), "TASKS": cluster.url}
-    process = subprocess.Popen(  # noqa: S603
-        [FOLDER / "start", str(port)], env={**os.environ, **given}, stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-    )  # fmt: skip
-    too_late = threading.Timer(SECONDS, process.send_signal, [signal.SIGINT])
-    too_late.start()
-    try:
+    with script([FOLDER / "start", str(port)], folder, seconds=SECONDS, TASKS=cluster.url) as process:
         said, _ = process.communicate(timeout=2 * SECONDS)
-    finally:
-        too_late.cancel()
     assert process.returncode == 0, said
     return said
 

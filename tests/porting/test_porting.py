@@ -262,13 +262,15 @@ def test_what_asks_inside_of_what_runs_once_is_asked_once():
     assert played.rounds == 5
 
 
-def test_what_runs_once_and_swallows_its_suspension_has_not_run():
-    async def approved(ctx: Context) -> bool:
-        try:
-            return (await ctx.elicit("Delete?", bool)).data
-        except BaseException:  # noqa: BLE001
-            return True
+async def approved(ctx: Context) -> bool:
+    """Goes ahead when it cannot ask, and so swallows its suspension."""
+    try:
+        return (await ctx.elicit("Delete?", bool)).data
+    except BaseException:  # noqa: BLE001
+        return True
 
+
+def test_what_runs_once_and_swallows_its_suspension_has_not_run():
     async def go(ctx: Context) -> str:
         deletes = await ctx.once(approved, ctx)
         return f"{deletes} {(await ctx.elicit('Sure?', bool)).data}"
@@ -344,12 +346,6 @@ def test_branches_ask_together_as_far_as_each_comes():
 
 
 def test_a_branch_that_swallows_its_suspension_still_waits():
-    async def approved(ctx: Context) -> bool:
-        try:
-            return (await ctx.elicit("Delete?", bool)).data
-        except BaseException:  # noqa: BLE001
-            return True
-
     async def go(ctx: Context) -> str:
         return str(await ctx.gather(approved(ctx), ctx.elicit("Name?", str)))
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -88,3 +89,33 @@ def serving(program: Sequence[str], **more: str) -> Iterator[Served]:
         process.wait(SECONDS)
         reader.join(SECONDS)
         process.stderr.close()
+
+
+@contextmanager
+def script(
+    command: Sequence[str | Path], folder: Path, *, seconds: float, **more: str
+) -> Iterator[subprocess.Popen[str]]:
+    """Run a script as a person would, with an `mrtr-tools` of this Python; in any case it is ended as by Ctrl-C.
+
+    Args:
+        command: the script and its arguments.
+        folder: takes the `mrtr-tools`, and is the first that the script looks into.
+        seconds: it may take.
+        more: of its environment.
+    """
+    tool = folder / "mrtr-tools"
+    tool.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m mrtr_tools.cli "$@"\n')
+    tool.chmod(0o755)
+    given = {"PYTHONPATH": str(ROOT), **more, "PATH": f"{folder}:{more.get('PATH', os.environ['PATH'])}"}
+    process = subprocess.Popen(
+        command, env={**os.environ, **given}, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+    )  # fmt: skip
+    too_late = threading.Timer(seconds, process.send_signal, [signal.SIGINT])
+    too_late.start()
+    try:
+        yield process
+    finally:
+        too_late.cancel()
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=seconds)
