@@ -9,7 +9,9 @@ import pytest
 
 from mrtr_tools import AskAgain, Toolbox, ToolError, confirm, needs_input, then
 from mrtr_tools.calls import Complete
+from mrtr_tools.errors import RequestError
 from mrtr_tools.runner import handle_call
+from mrtr_tools.single_use import Ledger, MemoryClaims
 from tests.calls_by_hand import FAILED, SIGNER, ask, call
 from tests.wire_by_hand import accept
 
@@ -150,3 +152,48 @@ async def test_a_state_that_grows_too_large_is_a_tool_error_that_names_the_value
     assert "hunter2" not in str(reply.value)
     assert "report" in caplog.text
     assert "hunter2" not in caplog.text
+
+
+# Errors that are meant to be those of the protocol
+
+
+class Gone(RequestError):
+    """What a step ends its request with."""
+
+    code = -32004
+
+
+def gone(*, single_use: bool = False) -> Toolbox:
+    toolbox = Toolbox("t")
+
+    @toolbox.tool
+    def fetch(name: str) -> str:
+        return then(look, name=name)
+
+    @toolbox.step(single_use=single_use)
+    @needs_input(ok=confirm("Look for {name}?"))
+    async def look(name: str) -> str:
+        await anyio.lowlevel.checkpoint()
+        raise Gone("It is gone", {"name": name})
+
+    return toolbox
+
+
+async def test_a_step_can_end_its_request_with_an_error_of_the_protocol(caplog):
+    asked = await ask(gone(), call("fetch", {"name": "x"}))
+    answered = call("fetch", {"name": "x"}, state=asked.state, responses={"ok": accept(ok=True)})
+    with pytest.raises(Gone) as caught:
+        await handle_call(gone(), answered, SIGNER)
+
+    assert (caught.value.code, caught.value.message, caught.value.data) == (-32004, "It is gone", {"name": "x"})
+    assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
+
+
+async def test_a_step_that_runs_once_does_not_run_again_after_such_an_error():
+    toolbox, ledger = gone(single_use=True), Ledger(MemoryClaims(), SIGNER)
+    asked = await ask(toolbox, call("fetch", {"name": "x"}))
+    answered = call("fetch", {"name": "x"}, state=asked.state, responses={"ok": accept(ok=True)})
+    with pytest.raises(Gone):
+        await handle_call(toolbox, answered, SIGNER, ledger=ledger)
+
+    assert await handle_call(toolbox, answered, SIGNER, ledger=ledger) == Complete("It is gone", is_error=True)
