@@ -31,6 +31,11 @@ class Place:
     url: str
     schema: str = "mrtr_tools"
 
+    @property
+    def is_file(self) -> bool:
+        """Of SQLite."""
+        return "://" not in self.url
+
     def engine(self, **options: Any) -> DbosEngine:
         """An engine there, as each process of a server makes one."""
         return DbosEngine(self.url, sealer=SEALER, schema=self.schema, **options)

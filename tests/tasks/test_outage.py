@@ -3,15 +3,20 @@
 import asyncio
 import os
 import signal
+import sqlite3
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
 
 from mrtr_tools.errors import Busy
 from mrtr_tools.tasks import Engine
-from tests.tasks.places import Cluster, Place
+from mrtr_tools.tasks.database import IN_TRANSACTION
+from tests.tasks.places import SECONDS, Cluster, Place
 from tests.tasks.test_kill import asked, finished
 from tests.tasks.test_running import ending, is_at, running, within
 from tests.tasks.worker import STEPS, Death, new_task, until, worker
@@ -132,13 +137,21 @@ async def test_a_process_that_stood_still_and_was_taken_for_ended_changes_nothin
     place: Place, tmp_path: Path
 ):
     """As a machine that was suspended: what it was in the middle of was done by another meanwhile."""
-    log, engine = tmp_path / "log", place.engine()
-    with worker(place, log, Death("task", "one", "before it is stored", signal.SIGSTOP)) as late:
+    log, gate, engine = tmp_path / "log", tmp_path / "gate", place.engine()
+    os.mkfifo(gate)
+    with (
+        gate.open("r+b", buffering=0) as opened,
+        worker(place, log, Death("task", "one", "before it is stored", gate)) as late,
+    ):
+        assert late.pid is not None
         await engine.create(new_task("task"), at_most=2)
         await until(lambda: is_told(log, "end task one 1"))
+        with nobody_writes(place):
+            os.kill(late.pid, signal.SIGSTOP)
+            await until(lambda: is_still(late))
         with worker(place, log):
-            await until(lambda: is_told(log, "stored task one 1"))
-            assert late.pid is not None
+            await until(lambda: is_told(log, "stored task one 1"), seconds=IN_TRANSACTION + 30)
+            opened.write(b"!")  # which is read before anything else happens there
             os.kill(late.pid, signal.SIGCONT)
             await until(lambda: is_told(log, "late task one 1"))
         await engine.create(new_task("next"), at_most=2)  # which it runs, and is one of the living again
@@ -149,6 +162,18 @@ async def test_a_process_that_stood_still_and_was_taken_for_ended_changes_nothin
     told = log.read_text().splitlines()
     assert [told.count(f"stored task {step} {key}") for step, key in (("one", 1), ("two", 3), ("three", 4))] == [1] * 3
     assert told.count("begin task one 1") >= 2
+
+
+@contextmanager
+def nobody_writes(place: Place) -> Iterator[None]:
+    """What stands still while it writes to a file keeps its lock; PostgreSQL ends such a session."""
+    with closing(sqlite3.connect(place.url if place.is_file else ":memory:", timeout=SECONDS)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        yield
+
+
+async def is_still(process: BaseProcess) -> bool:
+    return await asyncio.to_thread(lambda: "\nState:\tT" in Path(f"/proc/{process.pid}/status").read_text())
 
 
 async def is_told(log: Path, line: str) -> bool:

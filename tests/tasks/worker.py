@@ -38,13 +38,13 @@ class Death:
         task: in whose leg.
         step: in which of them.
         when: ``before`` it begins, ``inside`` it, when it ended ``before it is stored``, and when that ``is stored``.
-        how: the signal that it gets.
+        how: the signal that it gets, or a pipe with a name: it lives, and waits until somebody writes there.
     """
 
     task: str
     step: str
     when: str
-    how: int = signal.SIGKILL
+    how: int | Path = signal.SIGKILL
 
 
 def new_task(task: str, owner: str = "owner") -> Row:
@@ -88,7 +88,11 @@ class Server:
 
     def _die(self, task: str, step: str, when: str) -> None:
         if self._death is not None and self._death == Death(task, step, when, self._death.how):
-            os.kill(os.getpid(), self._death.how)
+            if isinstance(self._death.how, Path):
+                with self._death.how.open("rb", buffering=0) as gate:
+                    gate.read(1)
+            else:
+                os.kill(os.getpid(), self._death.how)
 
 
 def serve(place: Place, log: Path, death: Death | None) -> None:
@@ -119,7 +123,7 @@ def is_dead(process: BaseProcess) -> bool:
     return process.exitcode == -signal.SIGKILL
 
 
-async def until(holds: Callable[[], Awaitable[bool]], *, seconds: float = 30) -> None:
+async def until(holds: Callable[[], Awaitable[bool]], *, seconds: float = 60) -> None:
     """Wait until something is so."""
     async with asyncio.timeout(seconds):
         while not await holds():  # noqa: ASYNC110  it is another process that makes it so
