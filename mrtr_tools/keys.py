@@ -21,7 +21,6 @@ its zone: ``mrtr1_... accept_until=2026-07-28T12:00Z``.
 
 from __future__ import annotations
 
-import binascii
 import os
 import stat
 import zlib
@@ -33,6 +32,8 @@ from typing import Final, cast
 
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from mrtr_tools import base64url
 
 __all__ = [
     "TESTING_KEY",
@@ -56,8 +57,6 @@ PRIVATE_MODES: Final = (0o600, 0o400)
 ID_SIZE: Final = 4  # bytes
 YEAR_10000: Final = 253_402_300_800  # seconds since 1970
 OPTION: Final = "accept_until="
-URL_SAFE: Final = str.maketrans("+/", "-_")
-STANDARD: Final = str.maketrans("-_", "+/")
 
 TESTING_KEY: Final = "mrtr1_DLM5GUFupOtbPLyhj6bBsgKn3hPf-YD0bLlsHryxufA_f5e199e8"
 """The key of `mrtr_tools.testing`. Everybody knows it, so it is refused wherever a test did not ask for it."""
@@ -214,7 +213,7 @@ def _is_time(value: object) -> bool:
 
 
 def _spelled(secret: bytes) -> str:
-    head = PREFIX + binascii.b2a_base64(secret, newline=False).decode().rstrip("=").translate(URL_SAFE)
+    head = PREFIX + base64url.encode(secret).decode()
     return f"{head}_{zlib.crc32(head.encode()):08x}"
 
 
@@ -255,7 +254,7 @@ def _secret(given: object, name: str) -> bytes:
             f"{name} has {len(text)} characters instead of {KEY_LENGTH}: was it cut, or joined with another?"
         )
     try:
-        secret = binascii.a2b_base64(text[len(PREFIX) : len(PREFIX) + 43].translate(STANDARD) + "=")
+        secret = base64url.decode(text[len(PREFIX) : len(PREFIX) + 43].encode())
     except ValueError:
         secret = b""
     if _spelled(secret) != text:

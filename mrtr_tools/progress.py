@@ -7,7 +7,6 @@ Its `repr` shows nothing of what it holds: that belongs in no log.
 
 from __future__ import annotations
 
-import base64
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -16,12 +15,14 @@ from typing import Any, Final, Literal, cast
 from pydantic import JsonValue
 from pydantic_core import to_json
 
+from mrtr_tools import base64url
+
 __all__ = ["Open", "Progress", "Slot", "new_call_id"]
 
 
 def new_call_id() -> str:
     """128 random bits as 22 characters."""
-    return base64.urlsafe_b64encode(os.urandom(16)).rstrip(b"=").decode()
+    return base64url.encode(os.urandom(16)).decode()
 
 
 _new_dict: Final = cast("Callable[[], dict[str, Any]]", dict)  # ten times as quick as calling dict[str, Any]
@@ -190,23 +191,25 @@ class Progress:
             ValueError: the object was not written by a build that speaks the same format.
         """
         try:
-            progress = cls(cast("str", data["call"]))
+            call: Any = data["call"]
+            progress = cls(call)
             for name, value in data.items():
-                if name == "open":
-                    progress.open = {key: Open(*_row(row)) for key, row in _table(value).items()}
-                elif name == "slots":
-                    progress.slots = {path: Slot(*_row(row)) for path, row in _table(value).items()}
-                elif type(value) is _PLAIN[name]:
-                    setattr(progress, name, value)
-                else:
+                if type(value) is not _TYPES[name]:
                     raise TypeError
+                rows: Any = value
+                if name == "open":
+                    progress.open = {key: Open(*_row(row)) for key, row in rows.items()}
+                elif name == "slots":
+                    progress.slots = {path: Slot(*_row(row)) for path, row in rows.items()}
+                else:
+                    setattr(progress, name, value)
         except (KeyError, TypeError) as error:
             raise ValueError("not the progress of a call") from error
         return progress
 
 
 _KINDS: Final = {"defaults": "default", "carried": "value", "slots": "answer", "open": "question"}
-_PLAIN: Final[dict[str, type]] = {
+_TYPES: Final[dict[str, type]] = {
     "call": str,
     "step": str,
     "formerly": str,
@@ -219,6 +222,8 @@ _PLAIN: Final[dict[str, type]] = {
     "given": str,
     "carried": dict,
     "same": list,
+    "slots": dict,
+    "open": dict,
     "why": dict,
     "misfits": dict,
     "used": dict,
@@ -227,12 +232,6 @@ _PLAIN: Final[dict[str, type]] = {
     "moves_in_a_row": int,
     "is_task": bool,
 }
-
-
-def _table(value: object) -> dict[str, object]:
-    if not isinstance(value, dict):
-        raise TypeError
-    return cast("dict[str, object]", value)
 
 
 def _row(row: object) -> list[Any]:

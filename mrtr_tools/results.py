@@ -48,7 +48,8 @@ class Output:
             ValueError: it is not what the tool's return annotation promises.
         """
         if type(value) is self._plain:
-            return {"result": cast("JsonValue", value)}
+            plain: Any = value
+            return {"result": plain}
         if is_call_result(type(value)):
             self._check(cast("Any", value))
             return None

@@ -34,7 +34,6 @@ There is no compression. It would tell the length of sealed values, and hide bom
 
 from __future__ import annotations
 
-import binascii
 import hashlib
 import hmac
 import os
@@ -48,6 +47,7 @@ from itsdangerous import Signer
 from itsdangerous.signer import SigningAlgorithm
 from pydantic_core import from_json, to_json
 
+from mrtr_tools import base64url
 from mrtr_tools.calls import Call
 from mrtr_tools.errors import InvalidState, StateTooLarge
 from mrtr_tools.keys import ID_SIZE, InvalidKey, Key, read_keys
@@ -67,8 +67,6 @@ PLAIN: Final = b"\x02"
 TAG: Final = 16
 HEAD: Final = 1 + ID_SIZE  # format and key id
 SEALED_HEAD: Final = HEAD + SALT
-URL_SAFE: Final = bytes.maketrans(b"+/", b"-_")
-STANDARD: Final = bytes.maketrans(b"-_+/=", b"+/!!!")  # what is not of base64url becomes what is of no base64
 
 MAX_TOKEN: Final = -(-(SEALED_HEAD + MAX_PAYLOAD + TAG) * 4 // 3) + 1 + 43
 """Characters of the longest token that can be genuine."""
@@ -199,7 +197,7 @@ class StateSigner:
         payload = to_json([FORMAT, now, progress.to_json(), call.method, call.target, arguments, principal])
         if len(payload) > MAX_PAYLOAD:
             raise StateTooLarge(_too_large(progress, len(payload)))
-        body = _encode(self._signing.close(payload))
+        body = base64url.encode(self._signing.close(payload))
         return (body + b"." + self._signing.signature(body)).decode()
 
     def loads(self, token: str, call: Call, ttl: float | None = None) -> Opened:
@@ -219,7 +217,7 @@ class StateSigner:
             _require(type(token) is str and 0 < len(token) <= MAX_TOKEN)
             check = "spelling"
             body, signature = token.encode("ascii").split(b".")
-            raw = _decode(body)
+            raw = base64url.decode(body)
             check = "unknown_key"
             keys = self._keys[raw[:HEAD]]
             _require(keys.accept_until is None or now <= keys.accept_until)
@@ -289,7 +287,7 @@ def describe(token: object) -> str:
         return "no text"
     name = hashlib.sha256(token[:MAX_TOKEN].encode("utf-8", "surrogatepass")).hexdigest()[:8]
     try:
-        key_id = _decode(token[:8].encode("ascii"))[1:HEAD].hex() or "none"
+        key_id = base64url.decode(token[:8].encode("ascii"))[1:HEAD].hex() or "none"
     except ValueError:
         key_id = "none"
     return f"key={key_id} length={len(token)} sha256={name}"
@@ -309,20 +307,6 @@ def _seconds(name: str, value: object) -> float:
     if not is_lifetime(value):
         raise ValueError(f"{name} must be a positive number of seconds")
     return value
-
-
-def _encode(raw: bytes) -> bytes:
-    return binascii.b2a_base64(raw, newline=False).rstrip(b"=").translate(URL_SAFE)
-
-
-def _decode(text: bytes) -> bytes:
-    """The bytes of `text`, which must be just as `_encode` writes them."""
-    padded = text.translate(STANDARD) + b"=" * (-len(text) % 4)
-    raw = binascii.a2b_base64(padded, strict_mode=True)
-    rest = len(raw) % 3  # bytes in the last characters, some bits of which say nothing and must be 0
-    if rest and binascii.b2a_base64(raw[-rest:], newline=False) != padded[-4:]:
-        raise ValueError
-    return raw
 
 
 def _principal_digest(principal: str | None, call: str) -> str | None:
