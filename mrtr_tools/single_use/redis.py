@@ -6,17 +6,15 @@ import math
 from typing import Any, Final, cast
 
 from redis import Redis
-from redis.backoff import ExponentialBackoff
+from redis.backoff import ConstantBackoff
 from redis.retry import Retry
 
 from mrtr_tools.single_use.threads import PATIENCE, in_thread
 
 __all__ = ["RedisClaims"]
 
-TRIES: Final = 3
-SHORTEST: Final = 0.1
-LONGEST: Final = 0.5
-"""Seconds between two tries to reach it."""
+AGAIN: Final = 0.1
+"""Seconds until it is tried once more: a connection that was idle may have ended."""
 
 _ADD: Final = """
 local there = redis.call('GET', KEYS[1])
@@ -49,7 +47,8 @@ class RedisClaims:
 
     def __init__(self, url: str, *, prefix: str = "mrtr_tools:claims:") -> None:
         redis: Any = Redis  # its options have no types
-        retry = Retry(ExponentialBackoff(cap=LONGEST, base=SHORTEST), TRIES)  # else it waits for seven seconds
+        # Once, for a command and in it for the connection each: more tries would multiply, and keep a caller waiting.
+        retry = Retry(ConstantBackoff(AGAIN), 1)
         self._redis = redis.from_url(url, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE, retry=retry)
         self._prefix = prefix
 
