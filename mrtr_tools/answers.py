@@ -125,12 +125,12 @@ def _yes_or_no(raw: object) -> bool:
     raise Misfit("must be true or false")
 
 
-_WHOLE: Final = re.compile(r"[+-]?\d{1,300}", re.ASCII)
-_NUMBER: Final = re.compile(r"[+-]?(\d{1,300}(\.\d{0,300})?|\.\d{1,300})([eE][+-]?\d{1,3})?", re.ASCII)
+_WHOLE: Final = r"(?a)[+-]?\d{1,300}"
+_NUMBER: Final = r"(?a)[+-]?(\d{1,300}(\.\d{0,300})?|\.\d{1,300})([eE][+-]?\d{1,3})?"
 
 
 def _whole(raw: object) -> int:
-    if isinstance(raw, str) and _WHOLE.fullmatch(raw := raw.strip()):
+    if isinstance(raw, str) and re.fullmatch(_WHOLE, raw := raw.strip()):
         return int(raw)
     if isinstance(raw, int) and not isinstance(raw, bool) and raw.bit_length() <= MAX_BITS:
         return raw
@@ -140,7 +140,7 @@ def _whole(raw: object) -> int:
 
 
 def _number(raw: object) -> int | float:
-    if isinstance(raw, str) and _NUMBER.fullmatch(raw := raw.strip()):
+    if isinstance(raw, str) and re.fullmatch(_NUMBER, raw := raw.strip()):
         raw = float(raw)
     if isinstance(raw, int) and not isinstance(raw, bool) and raw.bit_length() <= MAX_BITS:
         return raw
@@ -162,11 +162,11 @@ DATE_TIME: Final = "a date and time such as 2026-07-28T09:30Z"
 EMAIL: Final = "an e-mail address"
 URI: Final = "an address such as https://example.com"
 
-_FORMATS: Final[Mapping[str, tuple[re.Pattern[str], Callable[[str], object], str]]] = {
-    "date": (re.compile(r"\d{4}-\d\d-\d\d", re.ASCII), date.fromisoformat, DATE),
-    "date-time": (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*", re.ASCII), datetime.fromisoformat, DATE_TIME),
-    "email": (re.compile(r"[^@\s]+@[^@\s]+"), str, EMAIL),
-    "uri": (re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:\S+"), str, URI),
+_FORMATS: Final[Mapping[str, tuple[str, Callable[[str], object], str]]] = {
+    "date": (r"(?a)\d{4}-\d\d-\d\d", date.fromisoformat, DATE),
+    "date-time": (r"(?a)\d{4}-\d\d-\d\d[T ]\d\d:\d\d.*", datetime.fromisoformat, DATE_TIME),
+    "email": (r"[^@\s]+@[^@\s]+", str, EMAIL),
+    "uri": (r"[A-Za-z][A-Za-z0-9+.-]*:\S+", str, URI),
 }
 
 
@@ -186,7 +186,7 @@ def _formatted(raw: str, name: str) -> str:
     shape, read, noun = _FORMATS[name]
     text = raw.strip()
     try:
-        if shape.fullmatch(text):
+        if re.fullmatch(shape, text):
             read(text)
             return text
     except ValueError:
@@ -194,7 +194,7 @@ def _formatted(raw: str, name: str) -> str:
     raise Misfit(f"must be {noun}")
 
 
-_DECIMAL: Final = re.compile(r"[+-]?(\d*)\.?(\d*)([eE][+-]?\d{1,3})?", re.ASCII)
+_DECIMAL: Final = r"(?a)[+-]?(\d*)\.?(\d*)([eE][+-]?\d{1,3})?"
 MAX_DIGITS: Final = 40
 
 
@@ -203,7 +203,7 @@ def is_safe_decimal(text: str) -> bool:
 
     ``1e3000000`` is short, and takes minutes as an integer.
     """
-    match = _DECIMAL.fullmatch(text)
+    match = re.fullmatch(_DECIMAL, text)
     if match is None:
         return False
     return 0 < len(match[1] + match[2]) <= MAX_DIGITS and abs(int((match[3] or "e0")[1:])) <= MAX_DIGITS

@@ -17,7 +17,7 @@ import hashlib
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, cast
 
 from pydantic import JsonValue
@@ -33,6 +33,7 @@ from mrtr_tools.inputs import PIN_LENGTH
 from mrtr_tools.marks import Refused
 from mrtr_tools.progress import Open, Progress, Slot
 from mrtr_tools.questions import Question
+from mrtr_tools.records import record
 from mrtr_tools.responses import note_misfit
 from mrtr_tools.templates import shown
 
@@ -66,7 +67,7 @@ def is_suspension(error: BaseException) -> bool:
     return isinstance(error, Suspended)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Asked:
     """One ask of a body.
 

@@ -278,7 +278,7 @@ class Complete:
     is_error: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Created:
     """The call goes on as a durable task.
 

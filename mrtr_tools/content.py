@@ -7,12 +7,14 @@ The classes of the official SDK are taken as well.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from mrtr_tools.records import frozen
 
 __all__ = ["Audio", "Embedded", "Image"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Image:
     """An image.
 
@@ -25,7 +27,7 @@ class Image:
     mime_type: str = "image/png"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Audio:
     """A sound.
 
@@ -38,7 +40,7 @@ class Audio:
     mime_type: str = "audio/wav"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Embedded:
     """A resource with its content.
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from pydantic import JsonValue
 
 from mrtr_tools.calls import Channel, Client
+from mrtr_tools.records import frozen
 
 __all__ = ["Context", "LogLevel"]
 
 LogLevel = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Context:
     """Ask for it by annotation: ``async def purchase(flight: Flight, ctx: Context) -> str``.
 

@@ -21,7 +21,7 @@ MAX_MEMBERS: Final = 1000
 _ORDERED: Final = frozenset(
     ["str", "int", "float", "bool", "none", "literal", "nullable", "default", "list", "date", "datetime", "uuid", "url"]
 )
-_NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NUMBER: Final = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
 
 
 class Guard:
@@ -59,7 +59,7 @@ class Guard:
     def _in_text(self, value: str) -> str | None:
         """What is wrong with a text, which may be read as a number, or as JSON with numbers in it."""
         plain = value.strip().replace("_", "")
-        if self._decimals and _NUMBER.fullmatch(plain) and not is_safe_decimal(plain):
+        if self._decimals and re.fullmatch(_NUMBER, plain) and not is_safe_decimal(plain):
             return "a number has at most 40 digits"
         inner = _from_json(value) if self._json else None
         return self.trouble(inner) if isinstance(inner, (str, dict, list)) else None

@@ -8,15 +8,17 @@ elicitation, sampling and roots, revision 2026-07-28.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from pydantic import JsonValue
 
+from mrtr_tools.records import frozen
+
 __all__ = ["Confirm", "Elicit", "ElicitUrl", "ListRoots", "Root", "Sample", "Sampled", "Source", "confirm"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Elicit:
     """A form for the person on the other side.
 
@@ -31,7 +33,7 @@ class Elicit:
     choices: Sequence[object] | Mapping[str, str] | None = field(default=None, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Confirm:
     """A yes that must be given; made by `confirm`."""
 
@@ -47,7 +49,7 @@ def confirm(message: str) -> Confirm:
     return Confirm(message)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ElicitUrl:
     """A page for the person to open, for what must not pass through the client: secrets, payments, a sign-in elsewhere.
 
@@ -67,7 +69,7 @@ class ElicitUrl:
     url: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sample:
     """A question to the client's model. The answer is a `Sampled`, or its text where the parameter is a ``str``.
 
@@ -96,7 +98,7 @@ class Sample:
     tool_choice: Mapping[str, JsonValue] | None = field(default=None, kw_only=True)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sampled:
     """What a model answered.
 
@@ -123,7 +125,7 @@ class Sampled:
         return "".join(str(block.get("text", "")) for block in self.blocks if block.get("type") == "text")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListRoots:
     """Asks the client for the folders it opened to the server; the answer is a ``list[Root]``.
 
@@ -131,7 +133,7 @@ class ListRoots:
     """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Root:
     """A folder or file of the client's.
 

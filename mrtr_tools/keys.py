@@ -25,7 +25,7 @@ import os
 import stat
 import zlib
 from collections.abc import Iterator, MutableMapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from pathlib import Path
 from typing import Final, cast
@@ -34,6 +34,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from mrtr_tools import base64url
+from mrtr_tools.records import frozen
 
 __all__ = [
     "TESTING_KEY",
@@ -66,7 +67,7 @@ class InvalidKey(ValueError):
     """A key, or a list of them, cannot be used; the text says which one and why, and shows nothing of it."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)  # equality would have pytest print both secrets
+@frozen(eq=False)  # equality would have pytest print both secrets
 class Key:
     """One secret of a ring. Made by `read_key` and `raw_key`.
 

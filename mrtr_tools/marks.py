@@ -15,7 +15,7 @@ from pydantic import JsonValue
 
 from mrtr_tools.errors import DefinitionError
 from mrtr_tools.input_requests import Source
-from mrtr_tools.records import record
+from mrtr_tools.records import frozen, record
 
 __all__ = ["AskAgain", "InputSource", "NeedsInput", "Refused", "Then", "needs_input", "then"]
 
@@ -26,7 +26,7 @@ InputSource = str | Source | Callable[..., object]
 """Where an input comes from: a question, or a function that returns a question or the value itself."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refused:
     """In place of an answer, where the parameter admits it (``name: str | Refused``); falsy.
 

@@ -1,18 +1,21 @@
-"""`record`: a dataclass that type checkers keep anybody from changing, and that costs little.
+"""Cheap dataclasses: `record`, which type checkers keep anybody from changing, and `frozen`, which nobody can change.
 
-A frozen dataclass also stops whoever changes it when the code runs. For that Python compiles two more methods for each
-class, which with as many classes as there are in here takes a tenth of the time to a server's first answer; and it
-makes each object several times as slowly, which every request pays for some of them. What an author makes and hands to
-us is frozen; what only this package makes is a record.
+What an author makes and hands to us is frozen; what only this package makes is a record. A frozen object takes several
+times as long to make, which every request would pay for some of them.
+
+For each method that `dataclasses` writes for a class Python compiles a piece of text when that is imported, and with as
+many classes as there are in here that took a tenth of the time to a server's first answer. So it writes `__init__`,
+which is called often; what compares and shows an object is the same function for all classes and looks at its fields.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, TypeVar, cast, dataclass_transform, overload
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
+from reprlib import recursive_repr
+from typing import Any, TypeVar, dataclass_transform, overload
 
-__all__ = ["record"]
+__all__ = ["frozen", "record"]
 
 T = TypeVar("T")
 
@@ -31,5 +34,59 @@ def record(cls: type[T] | None = None, /, *, eq: bool = True, shown: bool = True
         shown: whether their repr shows what they hold.
         kw_only: whether they are made with names alone.
     """
-    made = cast("Callable[[type[T]], type[T]]", dataclass(slots=True, eq=eq, repr=shown, kw_only=kw_only))
-    return made if cls is None else made(cls)
+
+    def make(cls: type[T]) -> type[T]:
+        if eq:
+            _add(cls, "__eq__", _equal)
+        return _made(cls, shown=shown, kw_only=kw_only, is_frozen=False)
+
+    return make if cls is None else make(cls)
+
+
+@overload
+def frozen(cls: type[T], /) -> type[T]: ...
+@overload
+def frozen(*, eq: bool = True, shown: bool = True) -> Callable[[type[T]], type[T]]: ...
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def frozen(cls: type[T] | None = None, /, *, eq: bool = True, shown: bool = True) -> Any:
+    """Make a class a dataclass with slots, the objects of which cannot be changed and, when equal, have one hash.
+
+    The arguments are as for `record`.
+    """
+
+    def make(cls: type[T]) -> type[T]:
+        if eq:
+            _add(cls, "__eq__", _equal)
+            _add(cls, "__hash__", _hash)
+        return _made(cls, shown=shown, kw_only=False, is_frozen=True)
+
+    return make if cls is None else make(cls)
+
+
+def _made(cls: type[T], *, shown: bool, kw_only: bool, is_frozen: bool) -> type[T]:
+    if shown:
+        _add(cls, "__repr__", _shown)
+    return dataclass(slots=True, repr=False, eq=False, kw_only=kw_only, frozen=is_frozen)(cls)
+
+
+def _add(cls: type, name: str, method: Callable[..., object]) -> None:
+    if name not in cls.__dict__:
+        setattr(cls, name, method)
+
+
+def _compared(holder: Any) -> Sequence[object]:
+    return [getattr(holder, each.name) for each in fields(holder) if each.compare]
+
+
+def _equal(self: object, other: object) -> bool:
+    return _compared(self) == _compared(other) if type(other) is type(self) else NotImplemented
+
+
+def _hash(self: object) -> int:
+    return hash(tuple(_compared(self)))
+
+
+@recursive_repr()
+def _shown(self: Any) -> str:
+    held = ", ".join(f"{each.name}={getattr(self, each.name)!r}" for each in fields(self) if each.repr)
+    return f"{type(self).__qualname__}({held})"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, Literal, cast, get_args
 
 from pydantic import JsonValue
 
 from mrtr_tools.errors import DefinitionError
 from mrtr_tools.lifetimes import is_lifetime
+from mrtr_tools.records import record
 
 __all__ = ["EXTENSION", "REQUIRED", "TaskMark", "TaskUse", "read_task_mark"]
 
@@ -23,7 +23,7 @@ REQUIRED: Final[Mapping[str, JsonValue]] = {"extensions": {EXTENSION: {}}}
 TTL: Final = 86_400.0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TaskMark:
     """That a call goes on as a task when it comes to a step.
 

@@ -20,7 +20,7 @@ import json
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple, TypeGuard
+from typing import Any, Final, TypeGuard
 
 from pydantic import JsonValue
 from pydantic_core import from_json
@@ -103,7 +103,7 @@ NO_MESSAGE: Final = "Body must be a single JSON-RPC request or notification obje
 MAX_ID: Final = 256
 """Characters that the id of a request may have."""
 
-_HALF: Final = re.compile(rb"\\u[dD][89a-fA-F]")
+_HALF: Final = rb"\\u[dD][89a-fA-F]"
 
 
 class Rejected(RequestError):
@@ -135,7 +135,8 @@ class Request:
     params: Mapping[str, JsonValue] | None
 
 
-class Answer(NamedTuple):
+@record
+class Answer:
     """What goes back for one request.
 
     Attributes:
@@ -161,7 +162,7 @@ def read_json(data: bytes | bytearray) -> JsonValue:
     except ValueError:
         pass
     try:
-        if _HALF.search(data):  # the one thing in JSON that pydantic does not read
+        if re.search(_HALF, data):  # the one thing in JSON that pydantic does not read
             return json.loads(data.decode())
     except (ValueError, RecursionError):
         pass

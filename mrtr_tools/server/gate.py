@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from mrtr_tools.errors import RequestError
+from mrtr_tools.records import record
 from mrtr_tools.server.envelope import HEADER_MISMATCH, INVALID_REQUEST, Rejected, failed
 from mrtr_tools.server.headers import Headers
 
@@ -42,7 +43,8 @@ LENGTH_DIGITS: Final = 15
 _log = logging.getLogger("mrtr_tools")
 
 
-class Response(NamedTuple):
+@record
+class Response:
     """A whole response.
 
     Attributes:

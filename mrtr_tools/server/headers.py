@@ -40,8 +40,8 @@ METHOD_HEADER: Final = b"mcp-method"
 NAME_HEADER: Final = b"mcp-name"
 PARAM_PREFIX: Final = "Mcp-Param-"
 
-_SENTINEL: Final = re.compile(r"=\?base64\?(.*)\?=")
-_DECIMAL: Final = re.compile(r"(-?[0-9]+)(?:\.([0-9]+))?")
+_SENTINEL: Final = r"=\?base64\?(.*)\?="
+_DECIMAL: Final = r"(-?[0-9]+)(?:\.([0-9]+))?"
 
 # Where a schema has schemas in it, other than under `properties`.
 _ONE: Final = (
@@ -109,7 +109,7 @@ def _text(headers: Headers, name: bytes) -> str | None:
 
 def _decoded(value: str) -> str | None:
     """What a header stands for: itself, or the UTF-8 behind its ``=?base64?...?=``; None when that cannot be read."""
-    if not value.startswith("=?") or (coded := _SENTINEL.fullmatch(value)) is None:
+    if not value.startswith("=?") or (coded := re.fullmatch(_SENTINEL, value)) is None:
         return value
     try:
         raw = base64.b64decode(coded[1], validate=True)
@@ -208,7 +208,7 @@ def _written(value: JsonValue) -> str | None:
 
 def _same_number(value: JsonValue, said: str | None) -> bool:
     """Whether a header says the same whole number, perhaps as ``42.0``."""
-    found = _DECIMAL.fullmatch(said or "")
+    found = re.fullmatch(_DECIMAL, said or "")
     whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
     if found is None or not whole or isinstance(value, bool) or not set(found[2] or "") <= {"0"}:
         return False

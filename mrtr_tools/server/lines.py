@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
 from pydantic_core import from_json
+
+from mrtr_tools.records import record
 
 __all__ = ["CHUNK", "Addressee", "Line", "Lines", "addressee", "lines_of"]
 
@@ -21,12 +23,13 @@ EDGE: Final = 4096  # bytes
 
 _TEXT: Final = rb'"(?:[^"\\]|\\.)*+"'
 _PLAIN: Final = _TEXT + rb"|[-+.\w]++"  # a text, a number, true, false or null
-_MEMBER: Final = re.compile(rb"\s*+(" + _TEXT + rb")\s*+:(?:\s*+(" + _PLAIN + rb")\s*+[,}])?+", re.DOTALL)
-_START: Final = re.compile(rb"\s*+{")
-_LAST: Final = re.compile(rb",(?:\s*+" + _TEXT + rb"\s*+:\s*+(?:" + _PLAIN + rb")\s*+(?:,|}\s*+\Z))++\Z", re.DOTALL)
+_MEMBER: Final = rb"(?s)\s*+(" + _TEXT + rb")\s*+:(?:\s*+(" + _PLAIN + rb")\s*+[,}])?+"
+_START: Final = rb"\s*+{"
+_LAST: Final = rb"(?s),(?:\s*+" + _TEXT + rb"\s*+:\s*+(?:" + _PLAIN + rb")\s*+(?:,|}\s*+\Z))++\Z"
 
 
-class Line(NamedTuple):
+@record
+class Line:
     """A line of a client.
 
     Attributes:
@@ -103,7 +106,8 @@ def _joined(text: bytearray, end: bytes, part: bytes, limit: int) -> bytes:
     return end
 
 
-class Addressee(NamedTuple):
+@record
+class Addressee:
     """Who waits for what a line should have been.
 
     Attributes:
@@ -121,10 +125,10 @@ def addressee(line: Line) -> Addressee:
     Of two members of one name the last counts, as in all JSON that is read here; one in the middle is not seen.
     """
     members, rest = dict[object, object](), None
-    if start := _START.match(line.text):
+    if start := re.match(_START, line.text):
         members, rest = _members(line.text[:EDGE], start.end())
     tail = (line.end or line.text)[-EDGE:]
-    if last := _LAST.search(tail):
+    if last := re.search(_LAST, tail):
         members |= _members(tail, last.start() + 1)[0]
     name = members.get("id")
     known = name if isinstance(name, str) or type(name) is int else None
@@ -134,7 +138,8 @@ def addressee(line: Line) -> Addressee:
 def _members(text: bytes, at: int) -> tuple[dict[object, object], object]:
     """The scalar members of an object from a place on, and the name of the first that is no scalar, or is cut."""
     members: dict[object, object] = {}
-    while member := _MEMBER.match(text, at):
+    shape = re.compile(_MEMBER)
+    while member := shape.match(text, at):
         name, at = _read(member[1]), member.end()
         if member[2] is None:
             return members, name

@@ -8,8 +8,9 @@ See https://modelcontextprotocol.io/specification/2026-07-28/basic/versioning.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Final, NamedTuple
+from typing import Final
 
+from mrtr_tools.records import record
 from mrtr_tools.server.envelope import PROTOCOL_VERSION, Rejected, Request
 from mrtr_tools.server.lines import Line, Lines
 from mrtr_tools.server.messages import message_of, refusal
@@ -20,7 +21,8 @@ LEAD: Final = 8
 """Lines before the first request that are kept, as the SDK does. More are forgotten."""
 
 
-class Opening(NamedTuple):
+@record
+class Opening:
     """The beginning of a conversation.
 
     Attributes:

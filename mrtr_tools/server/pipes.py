@@ -6,15 +6,17 @@ import os
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
-from typing import NamedTuple
 
 if sys.platform != "win32":
     import fcntl
 
+from mrtr_tools.records import record
+
 __all__ = ["Pipes", "claimed", "write_all"]
 
 
-class Pipes(NamedTuple):
+@record
+class Pipes:
     """The file descriptors that lead to the client."""
 
     input: int

@@ -27,7 +27,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -36,7 +35,8 @@ from pydantic import JsonValue
 from pydantic_core import SchemaValidator, core_schema
 
 from mrtr_tools.calls import Call, Client, Created
-from mrtr_tools.errors import DefinitionError, InvalidParams, RequestError
+from mrtr_tools.errors import InvalidParams, RequestError
+from mrtr_tools.records import record
 from mrtr_tools.server.envelope import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -57,7 +57,7 @@ from mrtr_tools.task_marks import REQUIRED
 if TYPE_CHECKING:
     from mrtr_tools.tasks.service import TaskService
 
-__all__ = ["ProposedTasks", "serving_proposed_tasks"]
+__all__ = ["ProposedTasks"]
 
 Json = dict[str, JsonValue]
 
@@ -95,25 +95,6 @@ WITHOUT_RESULT: Final[Mapping[str, str]] = MappingProxyType(
 )
 
 _log = logging.getLogger("mrtr_tools")
-
-
-def serving_proposed_tasks(service: Service, *, wanted: bool) -> ProposedTasks | None:
-    """What serves the proposal's messages; None unless that is wanted.
-
-    Raises:
-        DefinitionError: there are no tasks to serve.
-        TypeError: `wanted` is neither True nor False.
-    """
-    if not isinstance(cast("object", wanted), bool):
-        raise TypeError("sep_2322_tasks= is True or False")
-    if not wanted:
-        return None
-    if service.tasks is None:
-        raise DefinitionError(
-            f"{service.toolbox.name}: sep_2322_tasks=True serves tasks, and there are none: mark a step with "
-            'task="optional", and say where they are kept with tasks='
-        )
-    return ProposedTasks(service, service.tasks.apart("SEP-2322"))
 
 
 class ProposedTasks:
@@ -219,7 +200,7 @@ class ProposedTasks:
         return task_object(await self._tasks.get(target, caller.principal))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Caller:
     """Who sent a request, and with which headers."""
 
@@ -227,7 +208,7 @@ class _Caller:
     principal: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Method:
     """One of the proposal's methods.
 

@@ -20,17 +20,17 @@ from mrtr_tools.server.lines import CHUNK
 from mrtr_tools.server.load import MAX_CALLS, MAX_CALLS_EACH, Load
 from mrtr_tools.server.opening import read_opening
 from mrtr_tools.server.pipes import Pipes, claimed, write_all
-from mrtr_tools.server.proposed_tasks import ProposedTasks, serving_proposed_tasks
 from mrtr_tools.server.service import ANYBODY, Service, check_principal
 from mrtr_tools.server.signing import TTL, Keys, KeysFile, starting_signer
 from mrtr_tools.server.stdio import hand_over
 from mrtr_tools.server.stopping import GRACE
-from mrtr_tools.server.tasking import Tasks, starting_tasks
+from mrtr_tools.server.tasking import Tasks, serving_proposed_tasks, starting_tasks
 from mrtr_tools.tools import Toolbox
 
 if TYPE_CHECKING:
     from mrtr_tools.server.http import HttpEndpoint
     from mrtr_tools.server.principals import Principal
+    from mrtr_tools.server.proposed_tasks import ProposedTasks
 
 __all__ = ["MAX_REQUEST", "http_app", "is_loopback", "run_http", "run_stdio"]
 

@@ -8,7 +8,7 @@ import os
 import re
 import secrets
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from mrtr_tools.errors import DefinitionError
 from mrtr_tools.keys import InvalidKey, Key, generate_key, keys_from_file, read_keys
@@ -18,11 +18,13 @@ from mrtr_tools.state import StateSigner
 from mrtr_tools.tools import Toolbox
 
 if TYPE_CHECKING:
+    from mrtr_tools.server.proposed_tasks import ProposedTasks
+    from mrtr_tools.server.service import Service
     from mrtr_tools.single_use import Ledger
     from mrtr_tools.tasks.engine import Engine
     from mrtr_tools.tasks.service import TaskService
 
-__all__ = ["TASK_VARIABLE", "Tasks", "engine_at", "keys_beside", "starting_tasks"]
+__all__ = ["TASK_VARIABLE", "Tasks", "engine_at", "keys_beside", "serving_proposed_tasks", "starting_tasks"]
 
 Tasks: TypeAlias = "Engine | str | os.PathLike[str]"
 """A file for all processes of one machine; ``postgresql://...`` for several machines; or an engine."""
@@ -88,6 +90,27 @@ def starting_tasks(
         clock=signer.clock,
         ledger=ledger,
     )
+
+
+def serving_proposed_tasks(service: Service, *, wanted: bool) -> ProposedTasks | None:
+    """What serves the proposal's messages; None unless that is wanted.
+
+    Raises:
+        DefinitionError: there are no tasks to serve.
+        TypeError: `wanted` is neither True nor False.
+    """
+    if not isinstance(cast("object", wanted), bool):
+        raise TypeError("sep_2322_tasks= is True or False")
+    if not wanted:
+        return None
+    if service.tasks is None:
+        raise DefinitionError(
+            f"{service.toolbox.name}: sep_2322_tasks=True serves tasks, and there are none: mark a step with "
+            'task="optional", and say where they are kept with tasks='
+        )
+    from mrtr_tools.server.proposed_tasks import ProposedTasks  # of use to few
+
+    return ProposedTasks(service, service.tasks.apart("SEP-2322"))
 
 
 def _kept_keys(tasks: Tasks) -> tuple[Key, ...]:

@@ -237,17 +237,17 @@ def test_a_call_without_envelope_wants_nothing(params):
 
 @pytest.mark.parametrize("name", [None, 0, "seven", 2**70])
 def test_an_error_names_the_request_and_has_a_status(name):
-    status, body = failed(name, InvalidParams("Unknown tool"))
+    answer = failed(name, InvalidParams("Unknown tool"))
 
-    assert status == 400
-    assert json.loads(body) == {"jsonrpc": "2.0", "id": name, "error": {"code": -32602, "message": "Unknown tool"}}
+    assert answer.status == 400
+    assert json.loads(answer.body) == {"jsonrpc": "2.0", "id": name, "error": {"code": -32602, "message": "Unknown tool"}}
 
 
 def test_an_error_with_half_a_character_in_it_can_be_sent():
-    status, body = failed(1, InvalidParams("Unknown resource", {"uri": "memo:\ud800"}))
+    answer = failed(1, InvalidParams("Unknown resource", {"uri": "memo:\ud800"}))
 
-    assert status == 400
-    assert json.loads(body)["error"]["data"] == {"uri": "memo:\\ud800"}
+    assert answer.status == 400
+    assert json.loads(answer.body)["error"]["data"] == {"uri": "memo:\\ud800"}
 
 
 def test_the_protocol_gives_an_internal_error_no_status_of_its_own():

@@ -22,7 +22,7 @@ def admit(*headers: tuple[str, str], method: str = "POST", limit: int = 1000) ->
 def refused(*headers: tuple[str, str], **options: Any) -> tuple[int, str]:
     with pytest.raises(Refused) as error:
         admit(*headers, **options)
-    status, body, _ = error.value.response
+    status, body = error.value.response.status, error.value.response.body
     return status, json.loads(body)["error"]["message"] if body.startswith(b"{") else body.decode()
 
 
