@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 from dataclasses import field
 from typing import Any, Literal
 
 from pydantic import JsonValue
 
+from mrtr_tools import base64url
 from mrtr_tools.calls import Channel, Client
 from mrtr_tools.records import frozen
 
@@ -44,7 +44,7 @@ class Context:
     def handle(self) -> str:
         """Names the call to a page that an `ElicitUrl` opens: random, the same in all rounds, not the call id."""
         digest = hashlib.sha256(f"handle\0{self.call_id}".encode()).digest()
-        return base64.urlsafe_b64encode(digest[:16]).rstrip(b"=").decode()
+        return base64url.encode(digest[:16]).decode()
 
     async def report_progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
         """Tell a client that wants to know how far this request is; elsewhere it does nothing.

@@ -225,7 +225,7 @@ def then(step: Callable[..., object], /, **values: object) -> object:
     return going
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class Running:
     """A function of the author that is running now, and every `then` it made."""
 

@@ -5,13 +5,13 @@ times as long to make, which every request would pay for some of them.
 
 For each method that `dataclasses` writes for a class Python compiles a piece of text when that is imported, and with as
 many classes as there are in here that took a tenth of the time to a server's first answer. So it writes `__init__`,
-which is called often; what compares and shows an object is the same function for all classes and looks at its fields.
+which is called often; what compares, shows and guards an object is the same function for all classes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import FrozenInstanceError, dataclass, field, fields
 from reprlib import recursive_repr
 from typing import Any, TypeVar, dataclass_transform, overload
 
@@ -38,7 +38,7 @@ def record(cls: type[T] | None = None, /, *, eq: bool = True, shown: bool = True
     def make(cls: type[T]) -> type[T]:
         if eq:
             _add(cls, "__eq__", _equal)
-        return _made(cls, shown=shown, kw_only=kw_only, is_frozen=False)
+        return _made(cls, shown=shown, kw_only=kw_only)
 
     return make if cls is None else make(cls)
 
@@ -58,15 +58,17 @@ def frozen(cls: type[T] | None = None, /, *, eq: bool = True, shown: bool = True
         if eq:
             _add(cls, "__eq__", _equal)
             _add(cls, "__hash__", _hash)
-        return _made(cls, shown=shown, kw_only=False, is_frozen=True)
+        _add(cls, "__setattr__", _set_once)
+        _add(cls, "__delattr__", _keep)
+        return _made(cls, shown=shown)
 
     return make if cls is None else make(cls)
 
 
-def _made(cls: type[T], *, shown: bool, kw_only: bool, is_frozen: bool) -> type[T]:
+def _made(cls: type[T], *, shown: bool, kw_only: bool = False) -> type[T]:
     if shown:
         _add(cls, "__repr__", _shown)
-    return dataclass(slots=True, repr=False, eq=False, kw_only=kw_only, frozen=is_frozen)(cls)
+    return dataclass(slots=True, repr=False, eq=False, kw_only=kw_only)(cls)
 
 
 def _add(cls: type, name: str, method: Callable[..., object]) -> None:
@@ -84,6 +86,17 @@ def _equal(self: object, other: object) -> bool:
 
 def _hash(self: object) -> int:
     return hash(tuple(_compared(self)))
+
+
+def _set_once(self: object, name: str, value: object) -> None:
+    """`__init__` fills an object; after that, nothing is left to be set."""
+    if hasattr(self, name):
+        raise FrozenInstanceError(f"cannot assign to field {name!r}")
+    object.__setattr__(self, name, value)
+
+
+def _keep(_: object, name: str) -> None:
+    raise FrozenInstanceError(f"cannot delete field {name!r}")
 
 
 @recursive_repr()

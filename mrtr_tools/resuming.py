@@ -26,7 +26,7 @@ __all__ = ["Resumed", "going_on", "resume"]
 LATE: Final = "the state is older than its time to live, or the call than its greatest age"
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class Resumed:
     """Where a round begins.
 

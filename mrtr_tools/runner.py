@@ -162,7 +162,7 @@ def log_end(machine: Round, event: Event) -> None:
         _log.error("%s %s", machine.carrier.name, told, exc_info=event.cause)
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class _Driver:
     """Does what a round says."""
 

@@ -183,7 +183,7 @@ def _once(
     return Once(aliases[0] if aliases else name, result, cast("OnCrash | None", on_crash) or "refuse")
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class _Reader:
     """Reads the groups of one function: a step, or a function that makes an input."""
 

@@ -21,7 +21,7 @@ from mrtr_tools.steps import Step
 __all__ = ["Ask", "First", "Walk"]
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, repr=False, eq=False)
 class Ask:
     """An input without an answer.
 

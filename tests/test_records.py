@@ -1,6 +1,13 @@
-from dataclasses import replace
+import copy
+import pickle
+from dataclasses import FrozenInstanceError, field, fields, replace
+from typing import Any, cast
 
-from mrtr_tools.records import record
+import pytest
+
+from mrtr_tools import Context, Elicit, ElicitUrl, ListRoots, Refused, Root, Sample, Sampled, confirm
+from mrtr_tools.content import Audio, Embedded, Image
+from mrtr_tools.records import frozen, record
 
 
 @record
@@ -32,12 +39,67 @@ def test_a_record_that_equals_nothing_but_itself_has_a_hash_and_shows_nothing():
     assert "text" not in repr(one)
 
 
+@frozen
+class Pair:
+    """Two things, one of which nobody looks at."""
+
+    one: object
+    other: object = field(default=None, repr=False, compare=False)
+
+
+def test_a_record_and_what_is_frozen_equal_what_holds_the_same_as_far_as_that_is_compared():
+    assert Pair(1, 2) == Pair(1, 3)
+    assert Pair(1) != Pair(2)
+    assert Pair(1) != Point(1)
+    assert len({Pair(1, 2), Pair(1, 3), Pair(2)}) == 2
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(Point(1))
+
+
+def test_an_object_that_holds_itself_can_be_shown():
+    held: list[object] = []
+    held.append(Pair(held))
+
+    assert repr(held) == "[Pair(one=[...])]"
+
+
+def test_what_is_frozen_cannot_be_changed_and_can_be_copied():
+    pair: Any = Pair([1], 2)
+
+    with pytest.raises(FrozenInstanceError, match="cannot assign to field 'one'"):
+        pair.one = 2
+    with pytest.raises(FrozenInstanceError, match="cannot delete field 'one'"):
+        del pair.one
+    with pytest.raises(AttributeError):
+        pair.third = 3
+    for other in (copy.copy(pair), copy.deepcopy(pair), pickle.loads(pickle.dumps(pair)), replace(pair)):
+        assert other == pair
+        assert other.other == 2
+        with pytest.raises(FrozenInstanceError):
+            other.one = 2
+
+
+def test_a_class_keeps_the_methods_that_it_has():
+    @frozen
+    class Shown:
+        """Says what it is."""
+
+        what: str
+
+        def __repr__(self) -> str:
+            return self.what
+
+    assert repr(Shown("this")) == "this"
+
+
 def test_what_authors_make_is_frozen_when_the_code_runs():
     """A record is kept from being changed by type checkers, which do not run with every author."""
-    from mrtr_tools import Elicit, ElicitUrl, ListRoots, Refused, Root, Sample, Sampled, confirm
-    from mrtr_tools.content import Audio, Embedded, Image
-    from mrtr_tools.context import Context
-
-    made = [type(confirm("?")), Elicit, ElicitUrl, ListRoots, Refused, Root, Sample, Sampled]
-    for kind in [*made, Audio, Embedded, Image, Context]:
-        assert kind.__dataclass_params__.frozen, kind
+    made: list[Any] = [
+        *(confirm("?"), Elicit("?"), ElicitUrl("?", "https://example.com"), Refused("decline"), Root("file:///tmp")),
+        *(Sample("?"), Sampled({}, "model"), Audio(b""), Embedded("memo:1", ""), Image(b""), Context("id", "key", 1)),
+    ]
+    for each in made:
+        with pytest.raises(FrozenInstanceError):
+            setattr(each, fields(each)[0].name, None)
+    with pytest.raises(AttributeError):
+        cast("Any", ListRoots()).wanted = "all"

@@ -239,8 +239,9 @@ def test_a_call_without_envelope_wants_nothing(params):
 def test_an_error_names_the_request_and_has_a_status(name):
     answer = failed(name, InvalidParams("Unknown tool"))
 
+    error = {"code": -32602, "message": "Unknown tool"}
     assert answer.status == 400
-    assert json.loads(answer.body) == {"jsonrpc": "2.0", "id": name, "error": {"code": -32602, "message": "Unknown tool"}}
+    assert json.loads(answer.body) == {"jsonrpc": "2.0", "id": name, "error": error}
 
 
 def test_an_error_with_half_a_character_in_it_can_be_sent():

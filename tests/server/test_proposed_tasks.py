@@ -16,8 +16,8 @@ from mrtr_tools.keys import generate_key, read_keys
 from mrtr_tools.server import http_app
 from mrtr_tools.server.envelope import Request
 from mrtr_tools.server.lean import nobody
-from mrtr_tools.server.tasking import serving_proposed_tasks
 from mrtr_tools.server.service import Service
+from mrtr_tools.server.tasking import serving_proposed_tasks
 from mrtr_tools.server.wire import shown
 from mrtr_tools.state import StateSigner
 from mrtr_tools.tasks import MemoryEngine, Row
