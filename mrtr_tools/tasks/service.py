@@ -8,16 +8,12 @@ answers the first counts, and what ended stays as it is.
 
 from __future__ import annotations
 
-import asyncio
 import logging
-import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from contextvars import Context
 from dataclasses import replace
 from typing import Any, Final, cast
 
-import anyio
 from pydantic import JsonValue
 
 from mrtr_tools.calls import Call, Complete, Created
@@ -32,6 +28,7 @@ from mrtr_tools.task_marks import TaskMark
 from mrtr_tools.tasks.channel import TaskChannel
 from mrtr_tools.tasks.engine import Engine, Row, Status
 from mrtr_tools.tasks.record import Record, Task, is_task_id, owner_of, task_id
+from mrtr_tools.tasks.running import Running
 from mrtr_tools.tasks.sealing import TaskSealer
 from mrtr_tools.tools import Toolbox
 
@@ -45,8 +42,6 @@ MAX_OPEN: Final = 100
 """Tasks of one owner that have not ended."""
 MAX_OPEN_OF_NOBODY: Final = 10_000
 """The same where callers are not authenticated: of all of them together."""
-AGAIN: Final = 5
-"""Seconds before an engine that stopped is started again."""
 TRIES: Final = 5
 """How often an answer is read again because the task changed meanwhile."""
 
@@ -91,11 +86,7 @@ class TaskService:
         self._observer = observer
         self._max_open = max_open
         self._lifespan: Any = None
-        self._is_stopping = False
-        self._until = 0.0
-        self._legs = 0
-        self._ended_one = anyio.Event()
-        self._running: asyncio.Task[None] | None = None
+        self._running = Running(engine, toolbox.name)
 
     def apart(self, name: str) -> TaskService:
         """Tasks in the same place, run together with these, which nobody can reach from here, nor these from there.
@@ -213,17 +204,12 @@ class TaskService:
         row = await self.engine.get(task, owner)
         if row is None or row.status != "working":
             return False
-        if self._is_stopping:
-            raise Busy("stopping")
-        self._legs += 1
-        try:
-            changed = await self._played(row, self._read(row))
-        except (InvalidState, Busy) as error:
-            _log.warning("task %s cannot go on here and now, and is tried again: %s", task, error)
-            raise
-        finally:
-            self._legs -= 1
-            self._ended_one.set()
+        with self._running.leg():
+            try:
+                changed = await self._played(row, self._read(row))
+            except (InvalidState, Busy) as error:
+                _log.warning("task %s cannot go on here and now, and is tried again: %s", task, error)
+                raise
         return await self.engine.update(changed) and changed.status == "working"
 
     async def _played(self, row: Row, record: Record) -> Row:
@@ -279,46 +265,15 @@ class TaskService:
             lifespan: what the server's lifespan gave, for steps to find as `Context.lifespan`.
         """
         self._lifespan = lifespan
-        if self._running is None or self._running.done():
-            self._is_stopping = False
-            loop = _asyncio_loop()
-            # It lives longer than the request that happens to be the first, whose context is its own affair.
-            self._running = loop.create_task(self._run(), context=Context())
+        self._running.begin(self.leg, self.give_up)
 
     def stop(self, grace: float = 0) -> None:
-        """Begin no more legs in this process; others run them.
-
-        Args:
-            grace: seconds from now on that functions which run may take to their end.
-        """
-        if not self._is_stopping:
-            self._is_stopping, self._until = True, time.monotonic() + grace
+        """Begin no more legs in this process; see `Running.stop`."""
+        self._running.stop(grace)
 
     async def end(self, grace: float = 0) -> None:
-        """Run no more legs, and let go of the store.
-
-        Args:
-            grace: as for `stop`, unless that was told before. A function that is cut short runs again, with the same
-                idempotency key, wherever the task goes on.
-        """
-        self.stop(grace)
-        with anyio.move_on_after(max(0.0, self._until - time.monotonic())):
-            while self._legs:
-                self._ended_one = anyio.Event()
-                await self._ended_one.wait()
-        if self._running is not None:
-            self._running.cancel()
-            await asyncio.wait([self._running])
-            self._running = None
-        await self.engine.close()
-
-    async def _run(self) -> None:
-        while True:
-            try:
-                await self.engine.run(self.leg, self.give_up)
-            except Exception:  # noqa: BLE001  whatever it is, tasks wait for the next try
-                _log.exception("%s: its tasks cannot be run; trying again", self.toolbox.name)
-            await asyncio.sleep(AGAIN)
+        """Run no more legs, and let go of the store; see `Running.end`."""
+        await self._running.end(grace)
 
     # Rounds
 
@@ -380,13 +335,6 @@ class TaskService:
         if status != "working":  # as long as it works, what a step told stands
             changed = replace(changed, message=self._sealer.sealed_message(row, message))
         return self._sealer.with_data(changed, record.to_json())
-
-
-def _asyncio_loop() -> asyncio.AbstractEventLoop:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        raise RuntimeError("tasks are run on asyncio: serve with it, or leave tasks= out") from None
 
 
 class GivenUp(RequestError):

@@ -9,7 +9,9 @@ from mrtr_tools.calls import Client, Complete, InputRequired
 from mrtr_tools.errors import AlreadyDone, Busy, InvalidParams, InvalidState
 from mrtr_tools.keys import InvalidKey, generate_key, read_keys
 from mrtr_tools.task_marks import REQUIRED
+from mrtr_tools.tasks import MemoryEngine
 from mrtr_tools.tasks.record import owner_of
+from mrtr_tools.tasks.running import Running
 from tests.rounds_by_hand import FORMS
 from tests.tasks.jobs import START, beside, jobs, place
 from tests.wire_by_hand import NO, YES, accept
@@ -322,12 +324,12 @@ async def test_where_nobody_is_authenticated_all_callers_share_a_larger_limit():
 
 async def test_a_function_has_the_time_that_was_left_when_its_process_was_told_to_stop():
     """Counted from there on, however long others took before."""
-    here = place()
-    here.tasks.stop(60)
-    until = here.tasks._until
-    here.tasks.stop(600)
-    assert here.tasks._until == until
-    await here.tasks.end(600)  # nothing runs, so that nobody waits
+    running = Running(MemoryEngine(), "server")
+    running.stop(60)
+    until = running.until
+    running.stop(600)
+    assert running.until == until
+    await running.end(600)  # nothing runs, so that nobody waits
 
 
 async def test_a_task_is_gone_when_its_time_is_over():
