@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from pydantic import JsonValue
 
@@ -146,8 +146,7 @@ class Input:
         if response.action != "accept":
             return Refused(response.action)
         if question.kind == "form":
-            form: Any = self.form
-            return self._taken(form.read(response.content, question.schema))
+            return self._taken(cast("Form", self.form).read(response.content, question.schema))
         return True if question.kind == "url" or _said_yes(response.content, self.property_name) else Refused("decline")
 
     def _taken(self, value: object) -> JsonValue:
@@ -165,8 +164,7 @@ class Input:
         Raises:
             TypeError: it does not fit the parameter, or would not come back as it is.
         """
-        carried: Any = self.carried
-        return carried.codec.dump(value)
+        return cast("Carried", self.carried).codec.dump(value)
 
     @property
     def property_name(self) -> str:

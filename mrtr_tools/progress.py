@@ -19,6 +19,8 @@ from mrtr_tools import base64url
 
 __all__ = ["Open", "Progress", "Slot", "new_call_id"]
 
+Json = dict[str, JsonValue]
+
 
 def new_call_id() -> str:
     """128 random bits as 22 characters."""
@@ -191,16 +193,14 @@ class Progress:
             ValueError: the object was not written by a build that speaks the same format.
         """
         try:
-            call: Any = data["call"]
-            progress = cls(call)
+            progress = cls(cast("str", data["call"]))
             for name, value in data.items():
                 if type(value) is not _TYPES[name]:
                     raise TypeError
-                rows: Any = value
                 if name == "open":
-                    progress.open = {key: Open(*_row(row)) for key, row in rows.items()}
+                    progress.open = {key: Open(*_row(row)) for key, row in cast("Json", value).items()}
                 elif name == "slots":
-                    progress.slots = {path: Slot(*_row(row)) for path, row in rows.items()}
+                    progress.slots = {path: Slot(*_row(row)) for path, row in cast("Json", value).items()}
                 else:
                     setattr(progress, name, value)
         except (KeyError, TypeError) as error:

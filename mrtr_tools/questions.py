@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
-from typing import Any, Final, Literal, cast, get_args
+from typing import Final, Literal, cast, get_args
 
 from pydantic import JsonValue
 from pydantic_core import from_json, to_json
@@ -71,8 +71,7 @@ class Question:
     @property
     def schema(self) -> dict[str, JsonValue]:
         """The form; empty for what is no form."""
-        schema: Any = self.params.get("requestedSchema", {})
-        return schema
+        return cast("dict[str, JsonValue]", self.params.get("requestedSchema", {}))
 
     def request(self, why: str | None) -> dict[str, JsonValue]:
         """The `inputRequests` entry, with the reason why it is asked again."""

@@ -48,8 +48,7 @@ class Output:
             ValueError: it is not what the tool's return annotation promises.
         """
         if type(value) is self._plain:
-            plain: Any = value
-            return {"result": plain}
+            return {"result": cast("JsonValue", value)}
         if is_call_result(type(value)):
             self._check(cast("Any", value))
             return None

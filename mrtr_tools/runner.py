@@ -214,7 +214,7 @@ class _Driver:
     async def _to_the_end(self) -> End:
         machine = self.machine
         while isinstance(event := machine.next_event(), RunStep):
-            await (self._run(event) if event.claim is None else self._run_once(event, event.claim))
+            await self.run(event)
             if self.is_busy is not None and self.is_busy():
                 machine.hand_back()
         return event

@@ -63,8 +63,7 @@ class Codec:
             NotCarriable: the value does not fit the annotation, or would not come back as it is.
         """
         if type(value) is self._plain and _travels(value):
-            plain: Any = value
-            return plain
+            return cast("JsonValue", value)
         try:
             text = self._adapter.dump_json(value, by_alias=False, round_trip=True, warnings="error")
             data = cast("JsonValue", from_json(text, allow_inf_nan=False))

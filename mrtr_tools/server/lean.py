@@ -210,10 +210,9 @@ class LeanServer:
     def _call_of(
         self, request: Request, params: Mapping[str, JsonValue], principal: str | None, channel: Channel | None
     ) -> Call:
-        meta: Any = params["_meta"]
         return Call.read(
             params,
-            client=client_of(meta),
+            client=client_of(cast("Json", params["_meta"])),
             principal=principal,
             method=request.method,
             channel=channel,

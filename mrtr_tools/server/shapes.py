@@ -30,7 +30,7 @@ def shape(required: Mapping[str, CoreSchema] | None = None, **optional: CoreSche
 
 
 TEXT: Final = core_schema.str_schema()
-OBJECT: Final = core_schema.is_instance_schema(dict)
+OBJECT: Final = core_schema.is_instance_schema(dict)  # in JSON, all names are texts
 OBJECTS: Final = core_schema.dict_schema(TEXT, OBJECT)
 
 ICON: Final = shape(

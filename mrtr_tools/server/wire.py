@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import Final, cast
 
 from pydantic import JsonValue
 from pydantic_core import to_json
@@ -159,8 +159,7 @@ def written_result(carrier: Carrier, reply: Reply, meta: bytes) -> bytes | None:
 
 
 def _written_questions(reply: InputRequired, meta: bytes) -> bytes:
-    requests: Any = reply.requests
-    asked: bytes = requests.written()
+    asked = cast("Asked", reply.requests).written()
     # A state has nothing in it that JSON writes otherwise: it is base64url and a point.
     state = b"" if reply.state is None else b'"requestState":"%b",' % reply.state.encode("ascii")
     return b'{"resultType":"input_required","inputRequests":%b,%b"_meta":%b}' % (asked, state, meta)

@@ -14,7 +14,7 @@ from mrtr_tools.single_use.threads import PATIENCE, in_thread
 __all__ = ["RedisClaims"]
 
 AGAIN: Final = 0.1
-"""Seconds until it is tried once more: a connection that was idle may have ended."""
+"""Seconds until it is tried once more."""
 
 _ADD: Final = """
 local there = redis.call('GET', KEYS[1])
@@ -47,7 +47,7 @@ class RedisClaims:
 
     def __init__(self, url: str, *, prefix: str = "mrtr_tools:claims:") -> None:
         redis: Any = Redis  # its options have no types
-        # Once, for a command and in it for the connection each: more tries would multiply, and keep a caller waiting.
+        # Once more: a connection that was idle may have ended. Where there is no Redis, nobody should wait long.
         retry = Retry(ConstantBackoff(AGAIN), 1)
         self._redis = redis.from_url(url, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE, retry=retry)
         self._prefix = prefix

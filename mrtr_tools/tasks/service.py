@@ -27,8 +27,8 @@ from mrtr_tools.single_use.ledger import Ledger
 from mrtr_tools.task_marks import TaskMark
 from mrtr_tools.tasks.channel import TaskChannel
 from mrtr_tools.tasks.engine import Engine, Row, Status
+from mrtr_tools.tasks.leg_runner import LegRunner
 from mrtr_tools.tasks.record import Record, Task, is_task_id, owner_of, task_id
-from mrtr_tools.tasks.running import Running
 from mrtr_tools.tasks.sealing import TaskSealer
 from mrtr_tools.tools import Toolbox
 
@@ -86,7 +86,7 @@ class TaskService:
         self._observer = observer
         self._max_open = max_open
         self._lifespan: Any = None
-        self._running = Running(engine, toolbox.name)
+        self._legs = LegRunner(engine, toolbox.name)
 
     def apart(self, name: str) -> TaskService:
         """Tasks in the same place, run together with these, which nobody can reach from here, nor these from there.
@@ -204,7 +204,7 @@ class TaskService:
         row = await self.engine.get(task, owner)
         if row is None or row.status != "working":
             return False
-        with self._running.leg():
+        with self._legs.leg():
             try:
                 changed = await self._played(row, self._read(row))
             except (InvalidState, Busy) as error:
@@ -265,15 +265,15 @@ class TaskService:
             lifespan: what the server's lifespan gave, for steps to find as `Context.lifespan`.
         """
         self._lifespan = lifespan
-        self._running.begin(self.leg, self.give_up)
+        self._legs.begin(self.leg, self.give_up)
 
     def stop(self, grace: float = 0) -> None:
-        """Begin no more legs in this process; see `Running.stop`."""
-        self._running.stop(grace)
+        """Begin no more legs in this process; see `LegRunner.stop`."""
+        self._legs.stop(grace)
 
     async def end(self, grace: float = 0) -> None:
-        """Run no more legs, and let go of the store; see `Running.end`."""
-        await self._running.end(grace)
+        """Run no more legs, and let go of the store; see `LegRunner.end`."""
+        await self._legs.end(grace)
 
     # Rounds
 

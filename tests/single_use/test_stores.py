@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 from uuid import uuid4
 
 import anyio
@@ -46,6 +46,13 @@ async def test_what_is_not_there_is_added_and_what_is_there_is_given_back(store:
     assert await store.add(name, b"\x00one\xff", DAY) is None
     assert await store.add(name, b"two", DAY) == b"\x00one\xff"
     assert await store.add(name[::-1], b"two", DAY) is None
+
+
+async def test_a_connection_that_ended_while_it_was_idle_is_made_anew(redis_url: str, name: str):
+    claims = RedisClaims(redis_url)
+    assert await claims.add(name, b"one", DAY) is None
+    assert cast("Any", Redis.from_url(redis_url)).client_kill_filter(_type="normal", skipme=True) >= 1
+    assert await claims.add(name, b"two", DAY) == b"one"
 
 
 async def test_only_what_was_read_can_be_replaced(store: ClaimStore, name: str):

@@ -151,7 +151,7 @@ async def test_a_process_that_stood_still_and_was_taken_for_ended_changes_nothin
             await until(lambda: is_still(late))
         with worker(place, log):
             await until(lambda: is_told(log, "stored task one 1"), seconds=IN_TRANSACTION + 30)
-            opened.write(b"!")  # which is read before anything else happens there
+            opened.write(b"!")
             os.kill(late.pid, signal.SIGCONT)
             await until(lambda: is_told(log, "late task one 1"))
         await engine.create(new_task("next"), at_most=2)  # which it runs, and is one of the living again

@@ -10,8 +10,8 @@ from mrtr_tools.errors import AlreadyDone, Busy, InvalidParams, InvalidState
 from mrtr_tools.keys import InvalidKey, generate_key, read_keys
 from mrtr_tools.task_marks import REQUIRED
 from mrtr_tools.tasks import MemoryEngine
+from mrtr_tools.tasks.leg_runner import LegRunner
 from mrtr_tools.tasks.record import owner_of
-from mrtr_tools.tasks.running import Running
 from tests.rounds_by_hand import FORMS
 from tests.tasks.jobs import START, beside, jobs, place
 from tests.wire_by_hand import NO, YES, accept
@@ -324,12 +324,12 @@ async def test_where_nobody_is_authenticated_all_callers_share_a_larger_limit():
 
 async def test_a_function_has_the_time_that_was_left_when_its_process_was_told_to_stop():
     """Counted from there on, however long others took before."""
-    running = Running(MemoryEngine(), "server")
-    running.stop(60)
-    until = running.until
-    running.stop(600)
-    assert running.until == until
-    await running.end(600)  # nothing runs, so that nobody waits
+    runner = LegRunner(MemoryEngine(), "server")
+    runner.stop(60)
+    until = runner.until
+    runner.stop(600)
+    assert runner.until == until
+    await runner.end(600)  # nothing runs, so that nobody waits
 
 
 async def test_a_task_is_gone_when_its_time_is_over():

@@ -15,7 +15,7 @@ import anyio
 from mrtr_tools.errors import Busy
 from mrtr_tools.tasks.engine import Engine, GaveUp, Leg
 
-__all__ = ["Running"]
+__all__ = ["LegRunner"]
 
 AGAIN: Final = 5
 """Seconds before an engine that stopped is started again."""
@@ -23,11 +23,11 @@ AGAIN: Final = 5
 _log = logging.getLogger("mrtr_tools")
 
 
-class Running:
+class LegRunner:
     """Has an engine run legs in an event loop of asyncio.
 
     Args:
-        engine: knows which.
+        engine: knows which legs there are to run.
         name: of the server, for the log.
 
     Attributes:
