@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from decimal import Decimal
-from functools import partial
+from functools import cache, partial
 from typing import Any, Final, cast
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
@@ -42,7 +42,7 @@ class Form:
         whole: makes the value of the parameter.
         guard: looks for answers that cost too much to be read.
         one: the property that is the parameter itself, unless its type has fields.
-        element: makes a single value, to try choices with.
+        element: gives what makes a single value, to try choices with; made when it is first needed.
         fallback: gives the value when nothing at all was answered; None when something must be.
         shown_defaults: the fields of the parameter's default, which are shown and stand where nothing is answered.
         trouble: why the annotation alone is no form, when it is none.
@@ -54,7 +54,7 @@ class Form:
     whole: TypeAdapter[Any] = field(repr=False)
     guard: Guard = field(repr=False)
     one: Property | None = field(default=None, repr=False)
-    element: TypeAdapter[Any] | None = field(default=None, repr=False)
+    element: Callable[[], TypeAdapter[Any]] | None = field(default=None, repr=False)
     fallback: Callable[[], object] | None = field(default=None, repr=False)
     shown_defaults: Mapping[str, object] = field(default_factory=dict[str, object], repr=False)
     trouble: str = field(default="", repr=False)
@@ -150,11 +150,14 @@ class Form:
             spec["default"] = preset
         return _schema([dataclasses.replace(one, spec=spec)])
 
+    def _element(self) -> TypeAdapter[Any]:
+        return cast("Callable[[], TypeAdapter[Any]]", self.element)()
+
     def _offered(self, one: Property, choice: object) -> str:
         """The text of a choice that fits the annotation."""
         try:
             text = wire_text(choice)
-            made = one.choices[text] if one.choices else cast("TypeAdapter[Any]", self.element).validate_python(text)
+            made = one.choices[text] if one.choices else self._element().validate_python(text)
         except (KeyError, ValueError):
             made = text = None
         if text is None or not (made == choice or (isinstance(choice, str) and wire_text(made) == text)):
@@ -169,6 +172,7 @@ def form_for(
     field: FieldInfo | None = None,
     must_answer: bool = False,
     at_run_time: bool = False,
+    adapter: TypeAdapter[Any] | None = None,
 ) -> Form:
     """The form that asks for a parameter.
 
@@ -178,6 +182,7 @@ def form_for(
         field: alias, default, title and description, when they say more than the annotation.
         must_answer: whether it must be answered and shows no default, although it has one.
         at_run_time: whether choices or a form may be given at run time; the annotation alone need not be a form then.
+        adapter: that of the annotation where there is one already, for to make one takes its time.
 
     Raises:
         FormError: no flat form shows this annotation.
@@ -191,10 +196,10 @@ def form_for(
             raise
         properties, one, trouble = [], None, str(error)
     try:
-        whole = adapter_for(annotation)
-        element = adapter_for(one.element) if one is not None else None
+        whole = adapter or adapter_for(annotation)
     except NotCarriable as error:
         raise FormError(f"{name!r}: {error}") from error
+    element = None if one is None else cache(partial(adapter_for, one.element))
     _check_defaults(properties)
     if one is not None and one.many and "items" not in one.spec:
         trouble = NO_CHOICES.format(name)

@@ -274,13 +274,19 @@ class _Reader:
         """The form of the parameter; None when it is asked for otherwise, or when its function must make the value."""
         if isinstance(source, Source) and not isinstance(source, Elicit):
             return None
-        parameter, is_fixed = self.carried[name].parameter, isinstance(source, (str, Elicit))
-        if is_fixed and self.carried[name].codec.has_secrets:
+        taken = self.carried[name]
+        parameter, codec, is_fixed = taken.parameter, taken.codec, isinstance(source, (str, Elicit))
+        if is_fixed and codec.has_secrets:
             raise self._wrong(name, f"cannot be asked: {NO_SECRETS}, or have a function make it")
         at_run_time = not isinstance(source, str)
         try:
             return form_for(
-                parameter.annotation, name, field=parameter.field, must_answer=conditional, at_run_time=at_run_time
+                parameter.annotation,
+                name,
+                field=parameter.field,
+                must_answer=conditional,
+                at_run_time=at_run_time,
+                adapter=None if codec.has_secrets else codec.adapter,
             )
         except FormError as error:
             if is_fixed:

@@ -40,6 +40,7 @@ class Codec:
         carry_secrets: whether it may hold secrets, such as `SecretStr`: what they hide then stands in the JSON.
 
     Attributes:
+        adapter: reads and writes them.
         guard: what values of the annotation cost to read.
         has_secrets: whether it holds any.
 
@@ -47,11 +48,11 @@ class Codec:
         NotCarriable: JSON cannot hold the values of this annotation.
     """
 
-    __slots__ = ("_adapter", "_plain", "guard", "has_secrets")
+    __slots__ = ("_plain", "adapter", "guard", "has_secrets")
 
     def __init__(self, annotation: object, *, carry_secrets: bool = False) -> None:
-        self._adapter = adapter_for(annotation, carry_secrets=carry_secrets)
-        core = cast("_Node", self._adapter.core_schema)
+        self.adapter = adapter_for(annotation, carry_secrets=carry_secrets)
+        core = cast("_Node", self.adapter.core_schema)
         self.guard = Guard(core)
         self.has_secrets = holds_secret(core)
         self._plain = _PLAIN.get(core["type"]) if core.keys() <= {"type", "metadata"} else None
@@ -65,7 +66,7 @@ class Codec:
         if type(value) is self._plain and _travels(value):
             return cast("JsonValue", value)
         try:
-            text = self._adapter.dump_json(value, by_alias=False, round_trip=True, warnings="error")
+            text = self.adapter.dump_json(value, by_alias=False, round_trip=True, warnings="error")
             data = cast("JsonValue", from_json(text, allow_inf_nan=False))
             if self.has_secrets:
                 data = self._with_secrets(data, value)
@@ -93,18 +94,18 @@ class Codec:
 
     def digest(self, value: object) -> str:
         """A digest that is the same for equal values of the annotation, in every process of one build."""
-        return digest_of(self._adapter.serializer, value, is_ordered=self.guard.is_ordered, by_alias=False)
+        return digest_of(self.adapter.serializer, value, is_ordered=self.guard.is_ordered, by_alias=False)
 
     def shape(self) -> JsonValue:
         """What its JSON looks like, to tell one build's annotation from another's; None where pydantic cannot say."""
         try:
-            return cast("JsonValue", self._adapter.json_schema(by_alias=False, mode="serialization"))
+            return cast("JsonValue", self.adapter.json_schema(by_alias=False, mode="serialization"))
         except PydanticUserError:
             return None
 
     def _with_secrets(self, data: JsonValue, value: object) -> JsonValue:
         """The JSON of a value with its secrets in it, their bytes as whoever holds them reads them."""
-        plain = self._adapter.dump_python(value, by_alias=False, round_trip=True, warnings="error")
+        plain = self.adapter.dump_python(value, by_alias=False, round_trip=True, warnings="error")
         encoded, text = (written_out(data, plain, encoding) for encoding in ("base64", "utf8"))
         try:
             fits = encoded == text or not any(differences(value, self._read(to_json(encoded)), ""))
@@ -113,7 +114,7 @@ class Codec:
         return encoded if fits else text
 
     def _read(self, text: bytes) -> object:
-        return self._adapter.validate_json(text, by_alias=False, by_name=True)
+        return self.adapter.validate_json(text, by_alias=False, by_name=True)
 
     def _why_not(self, value: object, error: Exception) -> str:
         """A message for a value that pydantic could not write, or not read again."""
@@ -121,7 +122,7 @@ class Codec:
             if "utf-8" in str(error):
                 return f"value is {kind_named(value)} and holds {_NO_TEXT}"
             try:
-                self._adapter.validate_python(value, strict=True, by_alias=False, by_name=True)
+                self.adapter.validate_python(value, strict=True, by_alias=False, by_name=True)
             except ValidationError as misfit:
                 error = misfit
         if isinstance(error, ValidationError):

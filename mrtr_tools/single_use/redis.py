@@ -47,7 +47,7 @@ class RedisClaims:
 
     def __init__(self, url: str, *, prefix: str = "mrtr_tools:claims:") -> None:
         redis: Any = Redis  # its options have no types
-        # Once more: a connection that was idle may have ended. Where there is no Redis, nobody should wait long.
+        # Once more and no oftener: where there is no Redis, nobody should wait for long to hear that.
         retry = Retry(ConstantBackoff(AGAIN), 1)
         self._redis = redis.from_url(url, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE, retry=retry)
         self._prefix = prefix
