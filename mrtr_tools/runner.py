@@ -1,4 +1,7 @@
-"""Drives a `Round`: one call in, one reply out."""
+"""Drives a `Round`: one call in, one reply out.
+
+anyio, and what runs functions in threads, are imported where they are needed: a server of async tools does without.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,7 @@ import logging
 import types
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
-
-from anyio import CancelScope, get_cancelled_exc_class
+from typing import TYPE_CHECKING, Any, cast
 
 from mrtr_tools.asks import Suspended, is_suspension, stuck
 from mrtr_tools.calls import Call, Complete, Created, InputRequired, Reply
@@ -21,10 +22,11 @@ from mrtr_tools.marks import Then, watched
 from mrtr_tools.once import Claim, Once
 from mrtr_tools.outcomes import Outcome
 from mrtr_tools.rounds import Round
-from mrtr_tools.single_use.ledger import Ledger
 from mrtr_tools.state import StateSigner, describe
-from mrtr_tools.threads import in_thread
 from mrtr_tools.tools import Toolbox
+
+if TYPE_CHECKING:
+    from mrtr_tools.single_use.ledger import Ledger
 
 __all__ = ["Act", "Claiming", "End", "Observer", "Start", "handle_call", "log_end", "play", "require_seal", "run_one"]
 
@@ -145,6 +147,8 @@ async def run_one(
 
 
 async def _at_once(_: Claim, act: Act) -> Outcome | None:
+    from anyio import CancelScope
+
     with CancelScope(shield=True):  # nothing is claimed, but what was begun comes to its end here too
         await act()
     return None
@@ -245,6 +249,14 @@ class _Driver:
             self.machine.returned(value, made)
 
 
+def _is_cancellation(error: BaseException) -> bool:
+    if isinstance(error, Exception):
+        return False
+    from anyio import get_cancelled_exc_class
+
+    return isinstance(error, get_cancelled_exc_class())
+
+
 def _is_cancelled() -> bool:
     """Whether this call is cancelled, and not just something that a function waited for."""
     try:
@@ -262,17 +274,17 @@ async def _called(event: RunStep, toolbox: Toolbox) -> tuple[object, Sequence[Th
         if signature.is_async:
             value = context.run(signature.function, **event.arguments)
         else:  # in a list, for trio refuses a coroutine that comes out of a thread
+            from mrtr_tools.threads import in_thread
+
             [value] = await in_thread(lambda: [context.run(signature.function, **event.arguments)])
         if inspect.isawaitable(value) and not isinstance(value, Then):
             value = await _in_context(context, value)
-    except (SystemExit, get_cancelled_exc_class()) as left:
-        if not isinstance(left, SystemExit) and _is_cancelled():
-            raise
-        raise RuntimeError(f"{signature.where} ended with {type(left).__name__}") from left
     except BaseException as left:
         if is_suspension(left):  # the round knows what is asked
             return None, ()
-        raise
+        if not isinstance(left, SystemExit) and (not _is_cancellation(left) or _is_cancelled()):
+            raise
+        raise RuntimeError(f"{signature.where} ended with {type(left).__name__}") from left
     return value, made
 
 

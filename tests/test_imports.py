@@ -95,11 +95,47 @@ def test_the_package_brings_the_core_and_nothing_else():
     assert loaded_by("mrtr_tools")["mrtr_tools"] - ALLOWED == set()
 
 
-def test_anyio_comes_with_the_runner():
-    loaded = loaded_by("mrtr_tools.runner", "mrtr_tools.testing")
+def test_anyio_comes_with_what_runs_in_threads():
+    loaded = loaded_by("mrtr_tools.runner", "mrtr_tools.threads", "mrtr_tools.testing")
 
-    assert "anyio" in loaded["mrtr_tools.runner"]
+    assert "anyio" not in loaded["mrtr_tools.runner"]
+    assert "anyio" in loaded["mrtr_tools.threads"]
     assert set().union(*loaded.values()) - ALLOWED - ANYIO == set()
+
+
+PLAYED = """
+import asyncio, sys
+from mrtr_tools import Toolbox, needs_input
+from mrtr_tools.calls import Call, Client
+from mrtr_tools.runner import handle_call
+from mrtr_tools.state import StateSigner
+from mrtr_tools.keys import generate_key
+
+toolbox = Toolbox("test")
+
+@toolbox.tool
+@needs_input(name="Who?")
+async def greet(name: str) -> str:
+    return name
+
+async def play():
+    signer = StateSigner([generate_key()], "test")
+    call = Call("greet", client=Client({"elicitation": {"form": {}}}))
+    asked = await handle_call(toolbox, call, signer)
+    answers = {"name": {"action": "accept", "content": {"name": "Ada"}}}
+    print((await handle_call(toolbox, Call("greet", {}, answers, asked.state, client=call.client), signer)).value)
+
+asyncio.run(play())
+print(*{"anyio", "sqlite3"} & sys.modules.keys())
+"""
+
+
+def test_a_call_of_an_async_tool_takes_neither_anyio_nor_a_database():
+    """They are a twentieth of the memory of a small server."""
+    done = subprocess.run(
+        [sys.executable, "-c", PLAYED], capture_output=True, text=True, check=True, timeout=60, cwd=ROOT.parent
+    )
+    assert done.stdout.split("\n") == ["Ada", "", ""]
 
 
 @pytest.mark.parametrize("name", ["server", "cli"])
@@ -205,9 +241,9 @@ def test_there_is_no_cycle():
         visit(name, ())
 
 
-@pytest.mark.parametrize("name", [name for name in MODULES if not name.startswith(("server", "cli"))])
+@pytest.mark.parametrize("name", [name for name in MODULES if not name.startswith(("server", "cli", "runner"))])
 def test_nothing_is_imported_inside_a_function(name):
-    """But in the adapters and commands, where the SDK would cost every start."""
+    """But in the adapters and commands, where the SDK would cost every start, and in the runner, as anyio would."""
     inside = [module for module, _, nested in imports(MODULES[name]) if nested]
 
     assert inside == []

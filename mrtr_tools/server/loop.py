@@ -56,7 +56,8 @@ CLOSED: Final = Rejected(INTERNAL_ERROR, "Connection closed")
 
 def serve_modern(lean: LeanServer, pipes: Pipes, limit: int, read: bytes = b"") -> None:
     """Serve a client in an event loop of its own; see `StdioLoop`."""
-    import_module("mrtr_tools.runner")  # before a call has to wait for it
+    for name in ("runner", "threads"):  # before a call has to wait for them
+        import_module(f"mrtr_tools.{name}")
     gc.freeze()
 
     async def serve() -> None:
