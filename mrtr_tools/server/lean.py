@@ -140,9 +140,11 @@ class LeanServer:
     def at_once(self, request: Request) -> Answer | None:
         """The answer to a request for which nothing has to run: what there is, or the first questions of a call.
 
-        It needs no event loop, and nothing that it would take to run something is imported for it. None leaves the
-        request to `answer`, as if nothing had been.
+        It needs no event loop, no task in one, and nothing that it would take to run something is imported for it. None
+        leaves the request to `answer`, as if nothing had been.
         """
+        if request.params is not None and request.params.get("requestState") is not None:
+            return None
         try:
             check_version(check_meta(request)[PROTOCOL_VERSION])
             params = self._checked(request)
@@ -196,9 +198,10 @@ class LeanServer:
         return encoded({"jsonrpc": "2.0", "id": request.id, "result": {**result, "_meta": self._meta}})
 
     def _first_questions(self, request: Request, params: Mapping[str, JsonValue]) -> Answer | None:
-        call = self._call_of(request, params, None, None)
-        if call.state is not None:
+        target: Any = params[CALLED_BY[request.method]]
+        if not self._toolbox.find(request.method, target, {})[0].step.groups:
             return None
+        call = self._call_of(request, params, None, None)
         machine = Round(self._toolbox, call)
         event = machine.next_event()
         if not isinstance(event, NeedInput):

@@ -1,9 +1,9 @@
 """One client of 2026-07-28 over stdin and stdout, on an event loop and without the SDK.
 
 What comes is begun in the order it came and answered in the order it is done, as many calls at a time as there is room
-for. `notifications/cancelled` ends the call that it names, which has no answer then; any other notification, and what
-is no message at all, is passed over. Nothing piles up: while too many calls are under way, or too much waits for the
-client to read it, nothing more is read from the client.
+for; what nothing has to run for is answered at once. `notifications/cancelled` ends the call that it names, which has
+no answer then; any other notification, and what is no message at all, is passed over. Nothing piles up: while too many
+calls are under way, or too much waits for the client to read it, nothing more is read from the client.
 
 The client ends it by closing stdin, the system by SIGTERM. Nothing new is read after that, and what is under way has
 some time to come to its end; a second SIGTERM cuts that short.
@@ -198,6 +198,8 @@ class StdioLoop:
             self._notice(message)
         elif message.method == "initialize":
             self._write(failed(message.id, _too_late(message)).body)
+        elif (answer := self._lean.at_once(message)) is not None:
+            self._write(answer.body)
         else:
             call = self._calls[message.id] = _Call(message, len(line.text))
             self._size += call.size

@@ -12,6 +12,7 @@ import anyio
 import pytest
 
 from mrtr_tools import Context, Toolbox, needs_input
+from mrtr_tools.server.lean import LeanServer
 from mrtr_tools.server.loop import MAX_LINES, StdioLoop
 from mrtr_tools.server.pipes import Pipes
 from mrtr_tools.server.streams import FULL
@@ -105,6 +106,17 @@ async def test_calls_are_under_way_together_and_answered_as_they_are_done():
 
         assert await peer.text() == ("two", "open")
         assert await peer.text() == (1, "waited one")
+
+
+async def test_what_nothing_has_to_run_for_waits_for_no_task(monkeypatch: pytest.MonkeyPatch):
+    desk = Desk()
+    async with talking(desk.toolbox) as peer:
+        monkeypatch.setattr(LeanServer, "answer", None)
+        peer.send("tools/list", 1, _meta=envelope())
+        peer.call(2, "greet")
+
+        assert {tool["name"] for tool in (await peer.receive())["result"]["tools"]} >= {"greet", "echo"}
+        assert "who" in (await peer.receive())["result"]["inputRequests"]
 
 
 async def test_a_call_is_asked_for_and_goes_on_in_another_request():
