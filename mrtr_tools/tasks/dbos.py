@@ -118,9 +118,9 @@ class DbosEngine:
                 break
             except Busy:
                 is_certain = False
+                mine.has_stored = row.status != "working"  # perhaps, and then the task is no longer seen to be run here
                 await anyio.sleep(AGAIN)
-        if is_done and row.status != "working":
-            mine.has_stored = True
+        mine.has_stored = is_done and row.status != "working"
         return is_done
 
     async def cancel(self, row: Row) -> bool:

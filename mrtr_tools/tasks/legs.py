@@ -44,7 +44,8 @@ class Running:
         outcome: whether there is another to run at once; cancelled when it was left to another process.
         scope: what cancels it.
         has_begun: whether the store knows that this process runs it.
-        has_stored: whether it stored that there is no more to run at once; what it does then is not cancelled.
+        has_stored: whether it stored, or may have, that there is no more to run at once; what it does then is not
+            cancelled.
         is_left: whether it is left to another process.
     """
 

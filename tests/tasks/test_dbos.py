@@ -357,12 +357,14 @@ async def test_what_was_stored_though_nobody_heard_of_it_is_known_to_be(
     engine: DbosEngine, monkeypatch: pytest.MonkeyPatch
 ):
     """As when the database goes away between a commit and what it says of it."""
-    stored, answers = engine._opened().store.update, list[bool]()
+    stored, answers, watched = engine._opened().store.update, list[bool](), list[str]()
 
     def update(row: Row, *, runner: str | None = None) -> bool:
         answers.append(stored(row, runner=runner))
         if len(answers) == 1:
             raise Busy("unavailable")
+        assert engine._legs is not None
+        watched.extend(engine._legs.to_watch())
         return answers[-1]
 
     monkeypatch.setattr(engine._opened().store, "update", update)
@@ -379,6 +381,7 @@ async def test_what_was_stored_though_nobody_heard_of_it_is_known_to_be(
         await until(lambda: holds(lambda: len(said) == 1))
 
     assert (answers, said) == ([True, False], [True])
+    assert watched == []  # or it might be cancelled there, for the task is no longer seen to be run here
 
 
 async def test_a_leg_that_does_not_end_is_left_after_a_while(
