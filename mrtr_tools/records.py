@@ -46,9 +46,9 @@ def record(cls: type[T] | None = None, /, *, eq: bool = True, shown: bool = True
 @overload
 def frozen(cls: type[T], /) -> type[T]: ...
 @overload
-def frozen(*, eq: bool = True, shown: bool = True) -> Callable[[type[T]], type[T]]: ...
+def frozen(*, eq: bool = True) -> Callable[[type[T]], type[T]]: ...
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
-def frozen(cls: type[T] | None = None, /, *, eq: bool = True, shown: bool = True) -> Any:
+def frozen(cls: type[T] | None = None, /, *, eq: bool = True) -> Any:
     """Make a class a dataclass with slots, the objects of which cannot be changed and, when equal, have one hash.
 
     The arguments are as for `record`.
@@ -58,12 +58,12 @@ def frozen(cls: type[T] | None = None, /, *, eq: bool = True, shown: bool = True
         if eq:
             _add(cls, "__eq__", _equal)
             _add(cls, "__hash__", _hash)
-        return _made(cls, shown=shown, is_frozen=True)
+        return _made(cls, is_frozen=True)
 
     return make if cls is None else make(cls)
 
 
-def _made(cls: type[T], *, shown: bool, kw_only: bool = False, is_frozen: bool = False) -> type[T]:
+def _made(cls: type[T], *, shown: bool = True, kw_only: bool = False, is_frozen: bool = False) -> type[T]:
     if shown:
         _add(cls, "__repr__", _shown)
     return dataclass(slots=True, repr=False, eq=False, kw_only=kw_only, frozen=is_frozen)(cls)

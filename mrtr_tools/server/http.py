@@ -179,7 +179,7 @@ class HttpEndpoint:
             Refused: the request is not served.
             RequestError: what came is no message.
         """
-        if scope["path"] != PATH and _path(scope) != PATH:
+        if _path(scope) != PATH:
             return NOT_FOUND
         headers = self._gate.admit(scope)
         principal = self._principal_of(scope)

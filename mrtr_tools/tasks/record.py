@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 import re
@@ -12,6 +11,7 @@ from typing import Any, Final, cast
 
 from pydantic import JsonValue
 
+from mrtr_tools import base64url
 from mrtr_tools.calls import Call, Channel, Client
 from mrtr_tools.progress import Progress
 from mrtr_tools.tasks.engine import ENDED, Status
@@ -149,7 +149,7 @@ def task_id(audience: str, principal: str | None, progress: Progress, step: str)
     Whoever knows the id of the call could tell it, so a task is shown to its owner alone.
     """
     place: list[JsonValue] = ["task", audience, principal, progress.call, step, progress.n]
-    return base64.urlsafe_b64encode(_digest(place)[:SIZE]).decode()
+    return base64url.encode(_digest(place)[:SIZE]).decode()
 
 
 def is_task_id(text: str) -> bool:
