@@ -108,8 +108,10 @@ def may_run(function: str, message: Json) -> bool:
 def _digest(params: Json) -> str | None:
     """Of the arguments of a request; None where they are none."""
     arguments = params.get("arguments")
+    if arguments is not None and not isinstance(arguments, dict):
+        return None
     try:
-        return arguments_digest({} if arguments is None else arguments)
+        return arguments_digest(arguments or {})
     except (InvalidParams, TypeError, ValueError):
         return None
 

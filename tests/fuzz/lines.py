@@ -24,7 +24,7 @@ from tests.fuzz.samples import ALL, MESSAGES, RIGHT, SIGNER
 from tests.fuzz.watch import look_at, nothing_logged
 
 LIMIT = 8 * 1024  # bytes of a line
-SECONDS = 5  # in which all answers must have come
+SECONDS = 15  # in which all answers must have come
 TURNS = 12  # of the event loop in which a line has its effect, where nothing waits for something else
 
 

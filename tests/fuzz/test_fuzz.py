@@ -123,6 +123,7 @@ def test_a_function_may_run_with_a_genuine_state_of_its_call_and_its_answer():
         {"requestState": None},
         {"requestState": "A" * 300},
         {"arguments": {"amount": 6}},
+        {"arguments": "%2e%2e"},
         {"name": "visit"},
         {"inputResponses": {}},
         {"inputResponses": {"ok-2": RIGHT["ok"]}},
