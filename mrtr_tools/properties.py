@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import sys
 import types
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, datetime, time, timedelta
@@ -192,7 +193,6 @@ _TYPES: Final[Mapping[object, tuple[str, str | None, str]]] = {
     pydantic.NaiveDatetime: ("string", "date-time", DATE_TIME),
     pydantic.PastDatetime: ("string", "date-time", DATE_TIME),
     pydantic.FutureDatetime: ("string", "date-time", DATE_TIME),
-    pydantic.EmailStr: ("string", "email", EMAIL),
     Decimal: ("string", None, "a decimal number"),
     UUID: ("string", None, "a UUID"),
     time: ("string", None, "a time such as 09:30"),
@@ -205,11 +205,9 @@ _FORMATS: Final = ("email", "uri", "date", "date-time")
 
 def _plain(name: str, kind: object, notes: list[object], extra: object) -> tuple[Spec, str]:
     """The schema of a property that is no choice, and what an answer is."""
-    found = class_of(kind)
-    if found is not None and issubclass(found, pydantic.AnyUrl):
-        return {"type": "string", "format": "uri"}, URI
+    of_networks = _of_networks(kind)
     try:
-        shown, form, noun = _TYPES[kind]
+        shown, form, noun = of_networks or _TYPES[kind]
     except (KeyError, TypeError):  # no such type, or one that cannot be looked up
         raise FormError(f"{name!r}: {_instead(kind)}") from None
     spec: Spec = {"type": shown}
@@ -220,11 +218,25 @@ def _plain(name: str, kind: object, notes: list[object], extra: object) -> tuple
         form = asked if isinstance(asked, str) and asked in _FORMATS else None
     if form is not None:
         spec["format"] = form
-    if kind is str or kind is pydantic.EmailStr:
+    if kind is str or form == "email":
         spec |= _lengths(notes, "Length")
     elif kind is int or kind is float:
         spec |= _bounds(notes, whole=kind is int)
     return spec, noun
+
+
+def _of_networks(kind: object) -> tuple[str, str, str] | None:
+    """What `_TYPES` would have of a type of `pydantic.networks`.
+
+    That takes long to import, and whoever annotates with one of its types has imported it.
+    """
+    networks: Any = sys.modules.get("pydantic.networks")
+    if networks is None:
+        return None
+    if kind is networks.EmailStr:
+        return "string", "email", EMAIL
+    found = class_of(kind)
+    return ("string", "uri", URI) if found is not None and issubclass(found, networks.AnyUrl) else None
 
 
 def _offered(extra: Spec, *, titled: str = "oneOf") -> Spec | None:

@@ -1,7 +1,8 @@
 import copy
 import pickle
 from dataclasses import FrozenInstanceError, dataclass, field, fields, replace
-from typing import Any, cast
+from inspect import signature
+from typing import Any, cast, get_type_hints
 
 import pytest
 
@@ -30,6 +31,17 @@ def test_a_record_is_a_dataclass_with_slots():
     assert replace(Point(1), y=2) == Point(1, 2)
     assert repr(Point(1)) == "Point(x=1, y=0)"
     assert not hasattr(Point(1), "__dict__")
+
+
+def test_how_a_record_and_what_is_frozen_are_made_can_be_seen_and_goes_wrong_as_with_any_class():
+    for made in (Point, Elicit, Secret):
+        by_dataclasses = dataclass(type(made.__name__, (), {**made.__dict__, "__slots__": ()}))
+        assert signature(made) == signature(by_dataclasses)
+    assert get_type_hints(Image.__init__) == {"data": bytes, "mime_type": str, "return": type(None)}
+    with pytest.raises(TypeError, match=r"Point\.__init__\(\) missing 1 required positional argument: 'x'"):
+        cast("Any", Point)()
+    with pytest.raises(TypeError, match=r"Secret\.__init__\(\) takes 1 positional argument but 2 were given"):
+        cast("Any", Secret)("a")
 
 
 def test_a_record_that_equals_nothing_but_itself_has_a_hash_and_shows_nothing():
