@@ -9,14 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Protocol
 
 from pydantic import JsonValue
 from pydantic_core import to_json
 
 from mrtr_tools.errors import InvalidParams
-from mrtr_tools.records import record
+from mrtr_tools.records import mutable, record
 
 __all__ = ["Call", "Channel", "Client", "Complete", "Created", "InputRequired", "Reply", "arguments_digest"]
 
@@ -74,7 +74,7 @@ class Channel(Protocol):
         ...
 
 
-@dataclass(slots=True)  # not frozen, for the reason of `record`
+@mutable(shown=True)  # to type checkers, which would not have it set its digest
 class Call:
     """One request that can ask: all that a round may know. Not to be changed.
 

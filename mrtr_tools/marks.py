@@ -8,14 +8,13 @@ from __future__ import annotations
 import contextvars
 import functools
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, NoReturn, Protocol, TypeVar, cast, overload
 
 from pydantic import JsonValue
 
 from mrtr_tools.errors import DefinitionError
 from mrtr_tools.input_requests import Source
-from mrtr_tools.records import frozen, record
+from mrtr_tools.records import frozen, mutable, record
 
 __all__ = ["AskAgain", "InputSource", "NeedsInput", "Refused", "Then", "needs_input", "then"]
 
@@ -225,7 +224,7 @@ def then(step: Callable[..., object], /, **values: object) -> object:
     return going
 
 
-@dataclass(slots=True, repr=False, eq=False)
+@mutable(eq=False)
 class Running:
     """A function of the author that is running now, and every `then` it made."""
 

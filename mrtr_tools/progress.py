@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal, cast
 
 from pydantic import JsonValue
 from pydantic_core import to_json
 
 from mrtr_tools import base64url
+from mrtr_tools.records import mutable
 
 __all__ = ["Open", "Progress", "Slot", "new_call_id"]
 
@@ -31,7 +32,7 @@ _new_dict: Final = cast("Callable[[], dict[str, Any]]", dict)  # ten times as qu
 _new_list: Final = cast("Callable[[], list[str]]", list)
 
 
-@dataclass(slots=True, repr=False)
+@mutable
 class Slot:
     """A settled input.
 
@@ -48,7 +49,7 @@ class Slot:
     is_yes: bool = False
 
 
-@dataclass(slots=True, repr=False)
+@mutable
 class Open:
     """A question that was sent and waits for its answer.
 
@@ -63,7 +64,7 @@ class Open:
     asked: dict[str, JsonValue] | None = None
 
 
-@dataclass(slots=True, repr=False)
+@mutable
 class Progress:
     """Where a call stands.
 

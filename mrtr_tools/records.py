@@ -1,25 +1,25 @@
-"""Cheap dataclasses: `record`, which type checkers keep anybody from changing, and `frozen`, which nobody can change.
+"""Cheap dataclasses: `record`, which type checkers keep anybody from changing, `frozen`, which nobody can change, and
+`mutable`.
 
-What an author makes and hands to us is frozen; what only this package makes is a record. A frozen object takes several
-times as long to make, which every request would pay for some of them.
+What an author makes and hands to us is frozen; what only this package makes is a record, or mutable. A frozen object
+takes several times as long to make, which every request would pay for some of them.
 
 For each method that `dataclasses` writes for a class Python compiles a piece of text when that is imported, and with as
 many classes as there are in here that took a tenth of the time to a server's first answer. So what compares, shows and
-guards an object is the same function for all classes, and slower; and `__init__`, which is called often, is compiled
-once for each number of fields, and then given their names.
+guards an object is the same function for all classes, and slower; `__init__`, which is called often, is made in
+`initializers`.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
-from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
-from functools import cache
+from dataclasses import FrozenInstanceError, dataclass, field, fields
 from reprlib import recursive_repr
-from types import CellType, CodeType, FunctionType
 from typing import Any, Final, TypeVar, cast, dataclass_transform, overload
 
-__all__ = ["frozen", "record"]
+from mrtr_tools.initializers import initializer
+
+__all__ = ["frozen", "mutable", "record"]
 
 T = TypeVar("T")
 
@@ -67,13 +67,30 @@ def frozen(cls: type[T] | None = None, /, *, eq: bool = True) -> Any:
     return make if cls is None else make(cls)
 
 
+@overload
+def mutable(cls: type[T], /) -> type[T]: ...
+@overload
+def mutable(*, eq: bool = True, shown: bool = False) -> Callable[[type[T]], type[T]]: ...
+@dataclass_transform(field_specifiers=(field,))
+def mutable(cls: type[T] | None = None, /, *, eq: bool = True, shown: bool = False) -> Any:
+    """Make a class a dataclass with slots, the objects of which may be changed.
+
+    The arguments are as for `record`.
+    """
+
+    def make(cls: type[T]) -> type[T]:
+        if eq:
+            _add(cls, "__eq__", _equal)
+        return _made(cls, shown=shown)
+
+    return make if cls is None else make(cls)
+
+
 def _made(cls: type[T], *, shown: bool = True, kw_only: bool = False, is_frozen: bool = False) -> type[T]:
     if shown:
         _add(cls, "__repr__", _shown)
-    if hasattr(cls, "__post_init__") or not all(map(_is_plain, vars(cls).values())):
-        return dataclass(slots=True, repr=False, eq=False, kw_only=kw_only, frozen=is_frozen)(cls)
-    made = dataclass(slots=True, repr=False, eq=False, kw_only=kw_only, init=False)(cls)
-    made.__init__ = _initializer(made, is_frozen=is_frozen)
+    made = dataclass(slots=True, init=False, repr=False, eq=False, kw_only=kw_only)(cls)
+    made.__init__ = initializer(made, is_frozen=is_frozen)
     if is_frozen:
         for name, method in _FREEZING.items():
             setattr(made, name, method)
@@ -81,51 +98,9 @@ def _made(cls: type[T], *, shown: bool = True, kw_only: bool = False, is_frozen:
     return made
 
 
-def _is_plain(held: object) -> bool:
-    """Whether what a class holds for a field is its default, as far as `__init__` needs to know."""
-    if not isinstance(held, Field):
-        return True
-    given = cast("Field[object]", held)
-    return given.init and given.default_factory is MISSING
-
-
 def _add(cls: type, name: str, method: Callable[..., object]) -> None:
     if name not in cls.__dict__:
         setattr(cls, name, method)
-
-
-def _initializer(cls: Any, *, is_frozen: bool) -> FunctionType:
-    """The `__init__` of a dataclass: the code for as many fields, with their names in it."""
-    every: Sequence[Field[Any]] = fields(cls)
-    by_place, by_name = [each for each in every if not each.kw_only], [each for each in every if each.kw_only]
-    held = [*by_place, *by_name]
-    named = {f"_{number}": each.name for number, each in enumerate(held)}
-    code = _assigning(len(held), is_frozen=is_frozen)
-    code = code.replace(
-        co_argcount=1 + len(by_place),
-        co_kwonlyargcount=len(by_name),
-        co_varnames=tuple(named.get(name, name) for name in code.co_varnames),
-        co_names=tuple(named.get(name, name) for name in code.co_names),
-        co_consts=tuple(named.get(value, value) for value in code.co_consts),
-    )
-    closure = (CellType(object.__setattr__),) if code.co_freevars else None
-    init = FunctionType(code, vars(sys.modules[cls.__module__]), closure=closure)
-    init.__defaults__ = tuple(each.default for each in by_place if each.default is not MISSING)
-    init.__kwdefaults__ = {each.name: each.default for each in by_name if each.default is not MISSING}
-    init.__annotations__ = {each.name: each.type for each in held} | {"return": None}
-    init.__qualname__ = f"{cls.__qualname__}.__init__"
-    return init
-
-
-@cache
-def _assigning(count: int, *, is_frozen: bool) -> CodeType:
-    """What an `__init__` does that sets so many fields, ``_0``, ``_1`` and so on."""
-    names = [f"_{number}" for number in range(count)]
-    lines = [f"_set(self, {name!r}, {name})" if is_frozen else f"self.{name} = {name}" for name in names]
-    text = f"def __init__({', '.join(['self', *names])}): {'; '.join(lines) or 'pass'}"
-    made: dict[str, Callable[[object], FunctionType]] = {}
-    exec(f"def make(_set):\n {text}\n return __init__", {}, made)  # noqa: S102  as `dataclasses` does
-    return made["make"](None).__code__
 
 
 def _refuse_to_assign(self: Any, name: str, value: object) -> None:

@@ -7,7 +7,6 @@ had come, provided that no function of the author has run in it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, cast
 
 from pydantic import JsonValue
@@ -17,6 +16,7 @@ from mrtr_tools.calls import Call
 from mrtr_tools.carriers import Carrier
 from mrtr_tools.errors import InvalidState
 from mrtr_tools.progress import Progress
+from mrtr_tools.records import mutable
 from mrtr_tools.steps import Step
 from mrtr_tools.tools import Toolbox
 from mrtr_tools.upgrades import Unfit, begun_anew, given_again
@@ -26,7 +26,7 @@ __all__ = ["Resumed", "going_on", "resume"]
 LATE: Final = "the state is older than its time to live, or the call than its greatest age"
 
 
-@dataclass(slots=True, repr=False, eq=False)
+@mutable(eq=False)
 class Resumed:
     """Where a round begins.
 

@@ -11,7 +11,6 @@ import inspect
 import logging
 import types
 from collections.abc import Awaitable, Callable, Generator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from mrtr_tools.asks import Suspended, is_suspension, stuck
@@ -21,6 +20,7 @@ from mrtr_tools.events import FAILED, Event, Finished, HandBack, NeedInput, RunS
 from mrtr_tools.marks import Then, watched
 from mrtr_tools.once import Claim, Once
 from mrtr_tools.outcomes import Outcome
+from mrtr_tools.records import mutable
 from mrtr_tools.rounds import Round
 from mrtr_tools.state import StateSigner, describe
 from mrtr_tools.tools import Toolbox
@@ -166,7 +166,7 @@ def log_end(machine: Round, event: Event) -> None:
         _log.error("%s %s", machine.carrier.name, told, exc_info=event.cause)
 
 
-@dataclass(slots=True, repr=False, eq=False)
+@mutable(eq=False)
 class _Driver:
     """Does what a round says."""
 

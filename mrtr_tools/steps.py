@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Final, cast, get_args, get_origin
 
 from pydantic import JsonValue
@@ -22,7 +22,7 @@ from mrtr_tools.marks import InputSource, NeedsInput, bridge_of, groups_of, name
 from mrtr_tools.once import Once, OnCrash
 from mrtr_tools.properties import NO_SECRETS
 from mrtr_tools.questions import Draft
-from mrtr_tools.records import record
+from mrtr_tools.records import mutable, record
 from mrtr_tools.signatures import Carried, Signature, read_signature
 from mrtr_tools.task_marks import TaskMark
 from mrtr_tools.templates import Field, TemplateError
@@ -183,7 +183,7 @@ def _once(
     return Once(aliases[0] if aliases else name, result, cast("OnCrash | None", on_crash) or "refuse")
 
 
-@dataclass(slots=True, repr=False, eq=False)
+@mutable(eq=False)
 class _Reader:
     """Reads the groups of one function: a step, or a function that makes an input."""
 

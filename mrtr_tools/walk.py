@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Final, cast
 
 from pydantic import JsonValue
@@ -15,13 +15,13 @@ from mrtr_tools.errors import MissingCapability, ToolError
 from mrtr_tools.inputs import Group, Input
 from mrtr_tools.progress import Open, Progress
 from mrtr_tools.questions import Question
-from mrtr_tools.records import record
+from mrtr_tools.records import mutable, record
 from mrtr_tools.steps import Step
 
 __all__ = ["Ask", "First", "Walk"]
 
 
-@dataclass(slots=True, repr=False, eq=False)
+@mutable(eq=False)
 class Ask:
     """An input without an answer.
 
@@ -55,7 +55,7 @@ _no_asks: Final = cast("Callable[[], list[Ask]]", list)  # ten times as quick as
 _no_paths: Final = cast("Callable[[], set[str]]", set)
 
 
-@dataclass(slots=True, repr=False, eq=False)
+@mutable(eq=False)
 class Walk:
     """A walk from the top.
 

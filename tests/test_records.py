@@ -9,7 +9,7 @@ import pytest
 from mrtr_tools import Context, Elicit, ElicitUrl, ListRoots, Refused, Root, Sample, Sampled, confirm
 from mrtr_tools.content import Audio, Embedded, Image
 from mrtr_tools.events import NeedInput
-from mrtr_tools.records import frozen, record
+from mrtr_tools.records import frozen, mutable, record
 
 
 @record
@@ -42,6 +42,31 @@ def test_how_a_record_and_what_is_frozen_are_made_can_be_seen_and_goes_wrong_as_
         cast("Any", Point)()
     with pytest.raises(TypeError, match=r"Secret\.__init__\(\) takes 1 positional argument but 2 were given"):
         cast("Any", Secret)("a")
+
+
+@mutable
+class Basket:
+    """What somebody buys, and how many things that are."""
+
+    who: str
+    things: list[str] = field(default_factory=list[str])
+    more: dict[str, int] = field(default_factory=dict[str, int], kw_only=True)
+    count: int = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        self.count = len(self.things)
+
+
+def test_what_is_mutable_has_a_default_of_its_own_and_goes_on_when_it_is_made():
+    one, other = Basket("Ada"), Basket("Ada")
+    one.things.append("tea")
+    one.more["tea"] = 1
+
+    assert (other.things, other.more, other.count) == ([], {}, 0)
+    assert Basket("Ada", ["tea"], more={"tea": 1}) == one != other
+    assert Basket("Ada", ["tea"]).count == 1
+    assert "Ada" not in repr(one)
+    assert str(signature(Basket)).startswith("(who: str, things: list[str] = <factory>, *, more:")
 
 
 def test_a_record_that_equals_nothing_but_itself_has_a_hash_and_shows_nothing():
