@@ -150,7 +150,7 @@ def test_the_sdk_is_imported_only_when_something_is_served(name):
 
 def test_what_a_first_answer_over_stdio_takes_brings_no_event_loop():
     """asyncio takes as long as a third of pydantic, and nobody waits for anything yet."""
-    modules = ["mrtr_tools.server", "mrtr_tools.server.lean", "mrtr_tools.server.opening", "mrtr_tools.server.pipes"]
+    modules = [f"mrtr_tools.server.{name}" for name in ("over_http", "over_stdio", "lean", "opening", "pipes")]
     loaded = loaded_by(*modules, is_standard_too=True)
 
     assert set().union(*loaded.values()) & {"asyncio", "anyio"} == set()

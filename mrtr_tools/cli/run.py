@@ -20,8 +20,9 @@ from mrtr_tools.keys import VARIABLE, InvalidKey, Key, generate_key, read_keys
 from mrtr_tools.lifetimes import is_lifetime
 from mrtr_tools.server import run_stdio
 from mrtr_tools.server.claiming import claims_at
+from mrtr_tools.server.envelope import MAX_REQUEST
+from mrtr_tools.server.gate import is_loopback
 from mrtr_tools.server.load import MAX_CALLS
-from mrtr_tools.server.run import MAX_REQUEST, is_loopback
 from mrtr_tools.server.signing import TTL
 from mrtr_tools.server.stopping import GRACE
 from mrtr_tools.server.tasking import TASK_VARIABLE

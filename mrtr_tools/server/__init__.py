@@ -1,21 +1,22 @@
 """Adapters: toolboxes over stdio and HTTP, and beside what an `MCPServer` serves.
 
-Importing this imports no MCP SDK, which takes most of a second; what needs it imports it when it is called.
+Importing this imports none of them, and no MCP SDK, which takes most of a second: each brings what it needs.
 """
 
-from typing import TYPE_CHECKING
-
-from mrtr_tools.server.run import http_app, run_http, run_stdio
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from mrtr_tools.server.over_http import http_app, run_http
+    from mrtr_tools.server.over_stdio import run_stdio
     from mrtr_tools.server.sdk import attach
 
 __all__ = ["attach", "http_app", "run_http", "run_stdio"]
 
+_FROM: Final = {"attach": "sdk", "http_app": "over_http", "run_http": "over_http", "run_stdio": "over_stdio"}
+
 
 def __getattr__(name: str) -> object:
-    if name == "attach":  # whoever attaches has an `MCPServer`, so the SDK is there already
-        from mrtr_tools.server.sdk import attach
-
-        return attach
+    if name in _FROM:
+        return getattr(import_module(f"{__name__}.{_FROM[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -37,6 +37,7 @@ __all__ = [
     "INTERNAL_ERROR",
     "INVALID_PARAMS",
     "INVALID_REQUEST",
+    "MAX_REQUEST",
     "METHOD_NOT_FOUND",
     "NAMED_BY",
     "NO_MESSAGE",
@@ -100,6 +101,8 @@ NAMED_BY: Final[Mapping[str, str]] = MappingProxyType(
 
 NO_MESSAGE: Final = "Body must be a single JSON-RPC request or notification object"
 """What is told of a message that is none."""
+MAX_REQUEST: Final = 1024 * 1024
+"""Bytes that one message of a client may have, over HTTP and stdio alike, unless ``max_request=`` says otherwise."""
 MAX_ID: Final = 256
 """Characters that the id of a request may have."""
 

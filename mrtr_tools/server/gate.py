@@ -6,6 +6,7 @@ others keep out. Where the official SDK refuses, too, this does it in the same w
 
 from __future__ import annotations
 
+import ipaddress
 import logging
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from typing import Any, Final
@@ -15,7 +16,7 @@ from mrtr_tools.records import record
 from mrtr_tools.server.envelope import HEADER_MISMATCH, INVALID_REQUEST, Rejected, failed
 from mrtr_tools.server.headers import Headers
 
-__all__ = ["App", "Gate", "Message", "Receive", "Refused", "Response", "Send"]
+__all__ = ["App", "Gate", "Message", "Receive", "Refused", "Response", "Send", "is_loopback"]
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -187,3 +188,11 @@ def _combined(sent: list[tuple[bytes, bytes]]) -> Headers:
 
 def _is_json(media_type: bytes) -> bool:
     return media_type.partition(b";")[0].strip(SPACE).lower() == JSON
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach what listens there."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -34,11 +34,12 @@ from mrtr_tools.content import Audio, Embedded, Image
 from mrtr_tools.errors import RequestError
 from mrtr_tools.keys import generate_key
 from mrtr_tools.server import attach, http_app
+from mrtr_tools.server.envelope import MAX_REQUEST
 from mrtr_tools.server.gate import App, Gate
 from mrtr_tools.server.handover import SdkApp
 from mrtr_tools.server.http import HttpEndpoint
 from mrtr_tools.server.lean import LeanServer
-from mrtr_tools.server.run import LOOPBACK_HOSTS, LOOPBACK_ORIGINS, MAX_REQUEST
+from mrtr_tools.server.over_http import LOOPBACK_HOSTS, LOOPBACK_ORIGINS
 from mrtr_tools.server.service import Service
 from mrtr_tools.server.tasking import starting_tasks
 from mrtr_tools.state import StateSigner

@@ -12,7 +12,7 @@ import pytest
 
 from mrtr_tools import Toolbox, confirm, needs_input, then
 from mrtr_tools.server import http_app, run_http, run_stdio
-from mrtr_tools.server.run import MAX_REQUEST
+from mrtr_tools.server.envelope import MAX_REQUEST
 from mrtr_tools.state import MAX_PAYLOAD, MAX_TOKEN
 from tests.attacker import Server
 

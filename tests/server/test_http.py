@@ -19,7 +19,7 @@ from mrtr_tools.calls import Call, Client, InputRequired
 from mrtr_tools.keys import InvalidKey, generate_key
 from mrtr_tools.runner import handle_call
 from mrtr_tools.server import http_app, run_http, run_stdio
-from mrtr_tools.server.run import MAX_REQUEST
+from mrtr_tools.server.envelope import MAX_REQUEST
 from mrtr_tools.state import StateSigner
 from mrtr_tools.testing import EVERYTHING
 from tests.server.raw_http import FORMS, VERSION, accept, call, envelope, request, send, serving

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from mrtr_tools.keys import generate_key
-from mrtr_tools.server.run import MAX_REQUEST
+from mrtr_tools.server.envelope import MAX_REQUEST
 from tests.server import processes
 from tests.server.raw_http import SECONDS, VERSION, accept, call, envelope
 from tests.server.raw_stdio import TALKER, served, told

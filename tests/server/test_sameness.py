@@ -21,8 +21,8 @@ from mrtr_tools import Context, Toolbox
 from mrtr_tools.keys import generate_key
 from mrtr_tools.server import http_app
 from mrtr_tools.server.alone import server_for
-from mrtr_tools.server.envelope import CALLED_BY
-from mrtr_tools.server.run import LOOPBACK_HOSTS, LOOPBACK_ORIGINS, MAX_REQUEST
+from mrtr_tools.server.envelope import CALLED_BY, MAX_REQUEST
+from mrtr_tools.server.over_http import LOOPBACK_HOSTS, LOOPBACK_ORIGINS
 from mrtr_tools.server.service import Service
 from mrtr_tools.server.signing import starting_signer
 from tests.server import kinds

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from mrtr_tools.server.run import MAX_REQUEST
+from mrtr_tools.server.envelope import MAX_REQUEST
 from tests.server import processes
 from tests.server.raw_http import accept, envelope
 from tests.server.raw_stdio import Wire, served, told

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from mrtr_tools.keys import generate_key
-from mrtr_tools.server.run import MAX_REQUEST
+from mrtr_tools.server.envelope import MAX_REQUEST
 from tests.server.raw_http import accept, envelope
 from tests.server.raw_stdio import Wire, served
 
