@@ -164,7 +164,7 @@ def _many(name: str, kind: object, choices: Mapping[str, object], extra: object,
     items = cast("Spec", extra).get("items") if kind is str and isinstance(extra, dict) else None
     if isinstance(items, dict) and (offered := _offered(items, titled="anyOf")) is not None:
         return {"type": "array", "items": offered}
-    if at_run_time and kind in _TYPES:
+    if at_run_time and _shown_as(kind) is not None:
         return {"type": "array"}
     raise FormError(NO_CHOICES.format(name))
 
@@ -205,11 +205,10 @@ _FORMATS: Final = ("email", "uri", "date", "date-time")
 
 def _plain(name: str, kind: object, notes: list[object], extra: object) -> tuple[Spec, str]:
     """The schema of a property that is no choice, and what an answer is."""
-    of_networks = _of_networks(kind)
-    try:
-        shown, form, noun = of_networks or _TYPES[kind]
-    except (KeyError, TypeError):  # no such type, or one that cannot be looked up
-        raise FormError(f"{name!r}: {_instead(kind)}") from None
+    found = _shown_as(kind)
+    if found is None:
+        raise FormError(f"{name!r}: {_instead(kind)}")
+    shown, form, noun = found
     spec: Spec = {"type": shown}
     if kind is str and isinstance(extra, dict):
         if (offered := _offered(cast("Spec", extra))) is not None:
@@ -225,18 +224,27 @@ def _plain(name: str, kind: object, notes: list[object], extra: object) -> tuple
     return spec, noun
 
 
+def _shown_as(kind: object) -> tuple[str, str | None, str] | None:
+    """The row of a type in `_TYPES`, or what it would be; None for a type that no form shows."""
+    try:
+        return _TYPES.get(kind) or _of_networks(kind)
+    except TypeError:  # it has no hash
+        return None
+
+
 def _of_networks(kind: object) -> tuple[str, str, str] | None:
     """What `_TYPES` would have of a type of `pydantic.networks`.
 
-    That takes long to import, and whoever annotates with one of its types has imported it.
+    That takes long to import, and whoever annotates with one of its types has imported it: to the end, even if another
+    thread is at it.
     """
-    networks: Any = sys.modules.get("pydantic.networks")
-    if networks is None:
-        return None
-    if kind is networks.EmailStr:
+    networks = sys.modules.get("pydantic.networks")
+    email: object = getattr(networks, "EmailStr", None)
+    url: type | None = getattr(networks, "AnyUrl", None)
+    if email is not None and kind is email:
         return "string", "email", EMAIL
     found = class_of(kind)
-    return ("string", "uri", URI) if found is not None and issubclass(found, networks.AnyUrl) else None
+    return ("string", "uri", URI) if found is not None and url is not None and issubclass(found, url) else None
 
 
 def _offered(extra: Spec, *, titled: str = "oneOf") -> Spec | None:

@@ -13,7 +13,7 @@ guards an object is the same function for all classes, and slower; `__init__`, w
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import FrozenInstanceError, dataclass, field, fields
+from dataclasses import FrozenInstanceError, dataclass, field, fields, is_dataclass
 from reprlib import recursive_repr
 from typing import Any, Final, TypeVar, cast, dataclass_transform, overload
 
@@ -22,6 +22,8 @@ from mrtr_tools.initializers import initializer
 __all__ = ["frozen", "mutable", "record"]
 
 T = TypeVar("T")
+State = tuple[list[object], dict[str, object]]
+"""The values of the fields, and what a class that is derived holds beside them."""
 
 
 @overload
@@ -89,13 +91,21 @@ def mutable(cls: type[T] | None = None, /, *, eq: bool = True, shown: bool = Fal
 def _made(cls: type[T], *, shown: bool = True, kw_only: bool = False, is_frozen: bool = False) -> type[T]:
     if shown:
         _add(cls, "__repr__", _shown)
-    made = dataclass(slots=True, init=False, repr=False, eq=False, kw_only=kw_only)(cls)
-    made.__init__ = initializer(made, is_frozen=is_frozen)
     if is_frozen:
-        for name, method in _FREEZING.items():
-            setattr(made, name, method)
-        cast("Any", made).__dataclass_params__.frozen = True  # and so has to be what is derived from it
+        _freeze(cls)
+    made = dataclass(slots=True, init=False, repr=False, eq=False, kw_only=kw_only)(cls)
+    if "__init__" not in vars(cls):
+        made.__init__ = initializer(made, is_frozen=is_frozen)
+    cast("Any", made).__dataclass_params__.frozen = is_frozen  # and so has to be what is derived from it
     return made
+
+
+def _freeze(cls: type) -> None:
+    """Keep the objects of a class from being changed, and yet have them copied."""
+    if any(map(is_dataclass, cls.__mro__[1:])) or not vars(cls).keys().isdisjoint(("__setattr__", "__delattr__")):
+        raise TypeError(f"{cls.__name__}: what is frozen here derives from no dataclass and sets no attributes itself")
+    for name, method in _FREEZING.items():
+        _add(cls, name, method)
 
 
 def _add(cls: type, name: str, method: Callable[..., object]) -> None:
@@ -115,12 +125,13 @@ def _refuse_to_delete(self: Any, name: str) -> None:
     object.__delattr__(self, name)
 
 
-def _state(self: Any) -> list[object]:
-    return [getattr(self, name) for name in _names(self)]
+def _state(self: Any) -> State:
+    return [getattr(self, name) for name in _names(self)], getattr(self, "__dict__", {})
 
 
-def _set_state(self: Any, state: Sequence[object]) -> None:
-    for name, value in zip(_names(self), state, strict=True):
+def _set_state(self: Any, state: State) -> None:
+    values, more = state
+    for name, value in (*zip(_names(self), values, strict=True), *more.items()):
         object.__setattr__(self, name, value)
 
 
@@ -134,7 +145,6 @@ _FREEZING: Final = {
     "__getstate__": _state,
     "__setstate__": _set_state,
 }
-"""What keeps an object from being changed, and yet has it copied."""
 
 
 def _compared(holder: Any) -> Sequence[object]:

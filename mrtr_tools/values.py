@@ -147,8 +147,8 @@ def adapter_for(annotation: object, *, carry_secrets: bool = False) -> TypeAdapt
     Raises:
         NotCarriable: pydantic has no schema for it, or it holds what must not or cannot travel.
     """
-    if isinstance(annotation, type) and annotation in _BARE:  # as most are, and what is made for one is the same
-        return _adapter_for_scalar(annotation)
+    if any(annotation is kind for kind in _BARE):  # as most are, and what is made for one is the same
+        return _adapter_for_scalar(cast("type", annotation))
     try:
         with warnings.catch_warnings():  # an alias names a parameter on the wire and has no meaning in here
             warnings.simplefilter("ignore", UnsupportedFieldAttributeWarning)
@@ -178,7 +178,7 @@ _wrapped: Any = NewType  # with a name of its own, a dataclass or TypedDict with
 _Node = Mapping[str, Any]
 _BASE64: Final = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
 _PLAIN: Final[Mapping[str, type]] = {"str": str, "int": int, "bool": bool, "none": type(None)}
-_BARE: Final = frozenset((str, int, float, bool))
+_BARE: Final = (str, int, float, bool)
 _INT64: Final = 2**63
 
 

@@ -17,6 +17,7 @@ from pydantic import (
     AnyUrl,
     BaseModel,
     ConfigDict,
+    EmailStr,
     Field,
     HttpUrl,
     JsonValue,
@@ -536,6 +537,14 @@ def test_choices_known_at_run_time_are_what_the_answer_is_checked_against() -> N
     assert asked.read({"x": ["b.csv"]}, sent) == ["b.csv"]
     with pytest.raises(Misfit, match="choices offered"):
         asked.read({"x": ["c.csv"]}, sent)
+
+
+@pytest.mark.parametrize(("element", "sent"), [(EmailStr, "a@example.com"), (AnyUrl, "https://example.com/a")])
+def test_a_list_of_mail_addresses_or_links_can_have_choices_at_run_time(element: type, sent: str) -> None:
+    asked = form(list[element], at_run_time=True)
+    offered = asked.offering([sent])
+
+    assert asked.read({"x": [sent]}, offered) == [element(sent) if element is AnyUrl else sent]
 
 
 def test_labels_are_shown_and_never_come_back_as_values() -> None:

@@ -156,6 +156,24 @@ def test_what_a_first_answer_over_stdio_takes_brings_no_event_loop():
     assert set().union(*loaded.values()) & {"asyncio", "anyio"} == set()
 
 
+def test_serving_brings_no_types_that_no_author_has_named_and_no_transport_before_one_is_chosen():
+    """The types of `pydantic.networks` take long to import."""
+    code = (
+        "import sys, mrtr_tools.server; print(*sys.modules); import mrtr_tools.server.over_stdio; print(*sys.modules)"
+    )
+    before, after = (set(line.split()) for line in told_by(code).splitlines())
+
+    assert not [name for name in before if name.startswith("mrtr_tools.server.")]
+    assert "mrtr_tools.server.lean" in after
+    assert "pydantic.networks" not in after
+
+
+def test_the_names_of_the_adapters_can_be_found():
+    code = "import mrtr_tools.server as server; print(*dir(server))"
+
+    assert told_by(code).split() == ["attach", "http_app", "run_http", "run_stdio"]
+
+
 # Read from the source
 
 

@@ -130,6 +130,47 @@ def test_an_author_can_make_a_frozen_dataclass_of_what_is_frozen():
         dataclass(type("Loose", (Pair,), {}))
 
 
+def test_what_is_derived_from_what_is_frozen_may_hold_more_and_is_copied_whole():
+    class Named(Pair):
+        def __init__(self, name: str) -> None:
+            super().__init__(1)
+            self.name = name
+
+    made: Any = Named("both")
+    for other in (made, copy.copy(made), copy.deepcopy(made)):
+        assert (other.one, other.name) == (1, "both")
+        with pytest.raises(FrozenInstanceError):
+            other.one = 2
+        with pytest.raises(FrozenInstanceError):
+            del other.one
+    del made.name
+    assert not hasattr(made, "name")
+
+
+class Loose:
+    """Sets attributes in a way of its own."""
+
+    x: int
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(name)
+
+
+@pytest.mark.parametrize("base", [Pair, Point], ids=lambda base: base.__name__)
+def test_what_cannot_be_kept_from_being_changed_is_refused(base: type):
+    with pytest.raises(TypeError, match="Loose: what is frozen here derives from no dataclass"):
+        frozen(Loose)
+    with pytest.raises(TypeError, match="More: what is frozen here derives from no dataclass"):
+        frozen(type("More", (base,), {}))
+
+
+def test_fields_that_would_be_mixed_up_or_left_out_are_refused():
+    with pytest.raises(TypeError, match="More: a field without a default comes after one that has one"):
+        record(type("More", (Point,), {"__annotations__": {"z": int}}))
+    with pytest.raises(TypeError, match="Left: a field that is no parameter cannot have a default here"):
+        mutable(type("Left", (), {"__annotations__": {"x": int}, "x": field(default=1, init=False)}))
+
+
 def test_pytest_tells_which_field_differs():
     with pytest.raises(AssertionError, match=r"Differing attributes:\s+\['requests'\]"):
         assert NeedInput({"one": {}}) == NeedInput({"two": {}})
@@ -146,6 +187,22 @@ def test_a_class_keeps_the_methods_that_it_has():
             return self.what
 
     assert repr(Shown("this")) == "this"
+
+    @frozen
+    class Kept:
+        """Is made and copied in ways of its own."""
+
+        what: str
+
+        def __init__(self) -> None:
+            object.__setattr__(self, "what", "own")
+
+        def __getstate__(self) -> object:
+            raise TypeError("not to be copied")
+
+    assert Kept().what == "own"
+    with pytest.raises(TypeError, match="not to be copied"):
+        copy.copy(Kept())
 
 
 def test_what_authors_make_is_frozen_when_the_code_runs():

@@ -15,8 +15,13 @@ __all__ = ["attach", "http_app", "run_http", "run_stdio"]
 
 _FROM: Final = {"attach": "sdk", "http_app": "over_http", "run_http": "over_http", "run_stdio": "over_stdio"}
 
+if not TYPE_CHECKING:  # to type checkers, whatever else one asked for would be there
 
-def __getattr__(name: str) -> object:
-    if name in _FROM:
-        return getattr(import_module(f"{__name__}.{_FROM[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name: str) -> object:
+        if name in _FROM:
+            return getattr(import_module(f"{__name__}.{_FROM[name]}"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__]
