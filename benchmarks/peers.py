@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from importlib.util import find_spec
 
-from benchmarks.contenders.ours import HAS_LEAN
-
 OURS = "ours"
 WITHOUT_LEAN = "ours, lean path off"
 RESOLVE = "MCPServer with Resolve"
@@ -21,7 +19,5 @@ def present(contenders: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
     missing: dict[str, str] = {}
     if find_spec("fastmcp") is None:
         missing[FASTMCP] = "it is not installed (scripts/install test)"
-    if not HAS_LEAN:
-        missing[WITHOUT_LEAN] = "http_app has no lean="
     here = {name: contender for name, contender in contenders.items() if name not in missing}
     return here, [f"{name} is left out: {why}" for name, why in missing.items() if name in contenders]

@@ -53,7 +53,7 @@ def initializer(cls: Any, *, is_frozen: bool) -> FunctionType:
         co_names=tuple(named.get(name, name) for name in code.co_names),
         co_consts=tuple(named.get(value, value) for value in code.co_consts),
     )
-    cells = {f"make_{number}": each.default_factory for number, each in enumerate(held)}
+    cells = {f"make_{number}": each.default_factory for number, each in enumerate(held) if _is_made(each)}
     cells |= {"MADE": _MADE, "assign": object.__setattr__}
     closure = tuple(CellType(cells[name]) for name in code.co_freevars)
     init = FunctionType(code, vars(sys.modules[cls.__module__]), closure=closure)
@@ -80,11 +80,11 @@ def _assigning(made: tuple[bool, ...], *, goes_on: bool, is_frozen: bool) -> Cod
     pairs = zip(names, values, strict=True)
     lines = [f"assign(self, {name!r}, {value})" if is_frozen else f"self.{name} = {value}" for name, value in pairs]
     body = "; ".join([*lines, *["self.__post_init__()"] * goes_on]) or "pass"
-    around = ", ".join(["MADE", "assign", *(f"make{name}" for name in names)])
+    around = ", ".join(["MADE", "assign", *(f"make{name}" for name, new in zip(names, made, strict=True) if new)])
     text = f"def make({around}):\n def __init__({', '.join(['self', *names])}): {body}\n return __init__"
     compiled: dict[str, Callable[..., FunctionType]] = {}
     exec(text, {}, compiled)  # noqa: S102  as `dataclasses` does
-    return compiled["make"](*[None] * (2 + len(names))).__code__
+    return compiled["make"](*[None] * (2 + sum(made))).__code__
 
 
 def _is_made(held: Field[Any]) -> bool:

@@ -1,15 +1,11 @@
 """mrtr_tools, as its README has it."""
 
-import inspect
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from benchmarks.contenders import texts
 from mrtr_tools import Toolbox, needs_input
-from mrtr_tools.server import http_app, run_stdio
-
-HAS_LEAN = "lean" in inspect.signature(http_app).parameters
 
 toolbox = Toolbox("benchmark")
 
@@ -31,6 +27,7 @@ async def update_work_item(
 
 def app(**options: Any) -> Any:
     from mrtr_tools.keys import generate_key
+    from mrtr_tools.server import http_app
 
     return http_app(toolbox, keys=[generate_key()], **options)
 
@@ -40,4 +37,6 @@ def app_through_sdk() -> Any:
 
 
 if __name__ == "__main__":
+    from mrtr_tools.server import run_stdio
+
     run_stdio(toolbox)

@@ -12,7 +12,8 @@ from mrtr_tools.cli.exits import FAILED, Stop
 from mrtr_tools.cli.loading import load_toolbox
 from mrtr_tools.cli.rings import given_keys
 from mrtr_tools.errors import Busy, DefinitionError
-from mrtr_tools.server.tasking import TASK_VARIABLE, engine_at, keys_beside
+from mrtr_tools.server.task_places import engine_at, keys_beside
+from mrtr_tools.server.tasking import TASK_VARIABLE
 
 if TYPE_CHECKING:
     from mrtr_tools.keys import Key

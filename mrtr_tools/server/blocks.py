@@ -1,4 +1,4 @@
-"""What a step returned as content: the blocks of a tool, the messages of a prompt, the contents of a resource.
+"""What a step returned, as a result: the blocks of a tool, the messages of a prompt, the contents of a resource.
 
 Revision 2026-07-28 of the protocol. No SDK is imported; its own types are known when somebody else imported them.
 """
@@ -13,9 +13,11 @@ from typing import Any, Final, cast
 from pydantic import JsonValue
 from pydantic_core import to_json
 
+from mrtr_tools.calls import Complete
+from mrtr_tools.carriers import Carrier, Resource
 from mrtr_tools.content import Audio, Embedded, Image
 
-__all__ = ["content_of", "contents_of", "fastmcp_result", "messages_of", "sdk_object"]
+__all__ = ["content_of", "contents_of", "messages_of", "prompt_result", "resource_result", "tool_result"]
 
 Json = dict[str, JsonValue]
 
@@ -26,6 +28,36 @@ _MEDIA: Final = {"Image": "to_image_content", "Audio": "to_audio_content"}
 _TEXT: Final = "text/plain"
 _BYTES: Final = "application/octet-stream"
 _JSON: Final = "application/json"
+
+
+def tool_result(reply: Complete) -> Json:
+    """What a tool returned, as its result."""
+    ready = sdk_object(reply.value, "CallToolResult") or fastmcp_result(reply.value)
+    if ready is not None:
+        return {"resultType": "complete"} | ready
+    result: Json = {"resultType": "complete", "content": cast("JsonValue", content_of(reply.value))}
+    if reply.structured is not None:
+        result["structuredContent"] = dict(reply.structured)
+    result["isError"] = reply.is_error
+    return result
+
+
+def prompt_result(prompt: Carrier, reply: Complete) -> Json:
+    """What a prompt returned, as its result."""
+    ready = sdk_object(reply.value, "GetPromptResult")
+    if ready is not None:
+        return {"resultType": "complete"} | ready
+    described: Json = {} if prompt.description is None else {"description": prompt.description}
+    return {"resultType": "complete", **described, "messages": cast("JsonValue", messages_of(reply.value))}
+
+
+def resource_result(resource: Resource, uri: str, reply: Complete) -> Json:
+    """What a resource returned, as its result."""
+    ready = sdk_object(reply.value, "ReadResourceResult")
+    if ready is not None:
+        return {"resultType": "complete"} | ready
+    contents = contents_of(reply.value, uri, resource.mime_type)
+    return {"resultType": "complete", "contents": cast("JsonValue", contents)}
 
 
 def content_of(value: object) -> list[Json]:

@@ -12,10 +12,11 @@ See https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/st
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import sys
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -160,7 +161,7 @@ class HttpEndpoint:
         begun = False
         try:
             async with self.lifespan():
-                with before_the_end(self.drain):
+                with before_the_end(self.drain), _frozen():
                     begun = True
                     await send({"type": "lifespan.startup.complete"})
                     await receive()
@@ -256,6 +257,20 @@ class HttpEndpoint:
             return nobody
         _log.error("principal= is given, and no middleware around the application says who is calling")
         raise Refused.as_json(500, Rejected(INTERNAL_ERROR, "Internal error"))
+
+
+@contextmanager
+def _frozen() -> Generator[None]:
+    """Keep the collector from what was made before the first request: it would find nothing there, again and again."""
+    if gc.get_freeze_count():  # whoever did that knows when it ends
+        yield
+        return
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 def _path(scope: Message) -> str:

@@ -39,7 +39,6 @@ from mrtr_tools.server.headers import Headers, ParamHeaders, check_routing
 from mrtr_tools.server.listing import LISTS, can_log, kinds
 from mrtr_tools.server.service import Service
 from mrtr_tools.server.shapes import METHODS, TASK_METHODS, fits
-from mrtr_tools.server.tasks import answer as answer_for_task, with_extension
 from mrtr_tools.server.wire import NOT_CACHED, encoded, not_shown, unchecked_result, written_result
 from mrtr_tools.tools import Toolbox
 
@@ -193,6 +192,8 @@ class LeanServer:
             return self._written(request, call, carrier, not_shown(carrier))
 
     async def _task(self, request: Request, params: Mapping[str, Any], principal: Callable[[], str | None]) -> bytes:
+        from mrtr_tools.server.tasks import answer as answer_for_task
+
         tasks = cast("TaskService", self._service.tasks)
         result = await answer_for_task(tasks, request.method, params, client_of(params["_meta"]), principal())
         return encoded({"jsonrpc": "2.0", "id": request.id, "result": {**result, "_meta": self._meta}})
@@ -255,7 +256,11 @@ class LeanServer:
         told: Json = {"supportedVersions": [VERSION], "capabilities": capabilities}
         if self._toolbox.instructions is not None:
             told["instructions"] = self._toolbox.instructions
-        return told if self._service.tasks is None else with_extension(told)
+        if self._service.tasks is None:
+            return told
+        from mrtr_tools.server.tasks import with_extension
+
+        return with_extension(told)
 
 
 def _methods(service: Service) -> frozenset[str]:

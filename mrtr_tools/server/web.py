@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import socket
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Callable
 from types import FrameType
-from typing import Final, cast
+from typing import Final
 
 import uvicorn
 from uvicorn.supervisors import Multiprocess
@@ -39,7 +36,7 @@ def serve(app: App | Callable[[], App], *, host: str, port: int, grace: float, w
         workers: how many processes serve; None for this one alone. One that ends is started again.
     """
     config = uvicorn.Config(
-        app if workers is None else partial(_made, cast("Callable[[], App]", app)),
+        app,
         factory=workers is not None,
         workers=workers or 1,
         host=host,
@@ -55,32 +52,9 @@ def serve(app: App | Callable[[], App], *, host: str, port: int, grace: float, w
     )
     with until_told() as stop:
         if workers is None:
-            with _frozen():
-                _Server(config, stop).run()
+            _Server(config, stop).run()
         else:
             _Workers(config, [_listening(host, port, config.backlog)], stop).run()
-
-
-def _made(app: Callable[[], App]) -> App:
-    """The application of a worker, which is all that its process is for."""
-    made = app()
-    _freeze()
-    return made
-
-
-@contextmanager
-def _frozen() -> Generator[None]:
-    _freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
-
-
-def _freeze() -> None:
-    """Keep the collector from what was made before the first request: it would find nothing there, again and again."""
-    gc.collect()
-    gc.freeze()
 
 
 def _listening(host: str, port: int, backlog: int) -> socket.socket:

@@ -17,8 +17,6 @@ from mrtr_tools.calls import Call, Complete, Created, InputRequired, Reply
 from mrtr_tools.carriers import Carrier, Prompt, Resource, Tool
 from mrtr_tools.errors import RequestError
 from mrtr_tools.questions import Asked
-from mrtr_tools.server.blocks import content_of, contents_of, fastmcp_result, messages_of, sdk_object
-from mrtr_tools.server.tasks import created_object
 
 __all__ = [
     "NOT_CACHED",
@@ -98,7 +96,7 @@ def result_object(reply: Reply) -> Json:
         ValueError: what the last step returned cannot be shown (bytes that are no text, a cycle, NaN).
     """
     if isinstance(reply, Created):
-        return created_object(reply)
+        return _created(reply)
     return sendable(_input_required(reply) if isinstance(reply, InputRequired) else _of_tool(reply))
 
 
@@ -117,13 +115,18 @@ def unchecked_result(call: Call, carrier: Carrier, reply: Reply) -> Json:
     if isinstance(reply, InputRequired):
         return _input_required(reply)
     if isinstance(reply, Created):
-        return created_object(reply)
+        return _created(reply)
     if isinstance(carrier, Tool):
         return _of_tool(reply)
+    from mrtr_tools.server.blocks import prompt_result, resource_result
+
     resource = carrier if isinstance(carrier, Resource) else None
     if reply.is_error:
         raise CallFailed(str(reply.value), None if resource is None else {"uri": call.target})
-    return _of_prompt(carrier, reply) if resource is None else _of_resource(call, resource, reply)
+    if resource is None:
+        return prompt_result(carrier, reply)
+    is_made_of_answers = call.state is not None or bool(call.responses)  # which are no part of the URI
+    return NOT_CACHED | resource_result(resource, call.target, reply) | (NOT_CACHED if is_made_of_answers else {})
 
 
 def shown(call: Call, carrier: Carrier, reply: Reply) -> Json:
@@ -191,33 +194,19 @@ def _input_required(reply: InputRequired) -> Json:
     return result
 
 
+# What most results do without is imported when one needs it.
+
+
 def _of_tool(reply: Complete) -> Json:
-    ready = sdk_object(reply.value, "CallToolResult") or fastmcp_result(reply.value)
-    if ready is not None:
-        return {"resultType": "complete"} | ready
-    result: Json = {"resultType": "complete", "content": cast("JsonValue", content_of(reply.value))}
-    if reply.structured is not None:
-        result["structuredContent"] = dict(reply.structured)
-    result["isError"] = reply.is_error
-    return result
+    from mrtr_tools.server.blocks import tool_result
+
+    return tool_result(reply)
 
 
-def _of_prompt(prompt: Carrier, reply: Complete) -> Json:
-    ready = sdk_object(reply.value, "GetPromptResult")
-    if ready is not None:
-        return {"resultType": "complete"} | ready
-    described: Json = {} if prompt.description is None else {"description": prompt.description}
-    return {"resultType": "complete", **described, "messages": cast("JsonValue", messages_of(reply.value))}
+def _created(reply: Created) -> Json:
+    from mrtr_tools.server.tasks import created_object
 
-
-def _of_resource(call: Call, resource: Resource, reply: Complete) -> Json:
-    """The contents. Nobody may keep what was made of answers, which are no part of the URI."""
-    ready = sdk_object(reply.value, "ReadResourceResult")
-    if ready is not None:
-        asked = call.state is not None or bool(call.responses)
-        return {"resultType": "complete"} | NOT_CACHED | ready | (NOT_CACHED if asked else {})
-    contents = contents_of(reply.value, call.target, resource.mime_type)
-    return {"resultType": "complete", "contents": cast("JsonValue", contents), **NOT_CACHED}
+    return created_object(reply)
 
 
 def sendable(message: Json) -> Json:

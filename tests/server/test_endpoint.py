@@ -412,13 +412,20 @@ def test_the_server_is_started_with_what_a_public_one_needs(monkeypatch):
     assert not config.proxy_headers
 
 
-def test_while_it_serves_the_collector_leaves_alone_what_was_there_before(monkeypatch):
+def test_while_it_serves_the_collector_leaves_alone_what_was_there_before():
     frozen: list[int] = []
-    monkeypatch.setattr(uvicorn.Server, "run", lambda _: frozen.append(gc.get_freeze_count()))
 
-    run_http(desk(), keys=[generate_key()], port=9)
+    async def receive() -> Any:
+        frozen.append(gc.get_freeze_count())
+        return {"type": "lifespan.startup" if len(frozen) == 1 else "lifespan.shutdown"}
 
-    assert frozen[0] > 1000
+    async def send(_: Any) -> None:
+        pass
+
+    anyio.run(http_app(desk(), keys=[generate_key()]), {"type": "lifespan"}, receive, send)
+
+    before, then = frozen
+    assert then > before + 1000
     assert gc.get_freeze_count() == 0, "the process may go on after that"
 
 
