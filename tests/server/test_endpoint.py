@@ -422,6 +422,7 @@ def test_while_it_serves_the_collector_leaves_alone_what_was_there_before():
     async def send(_: Any) -> None:
         pass
 
+    gc.unfreeze()  # another test may serve in this process
     anyio.run(http_app(desk(), keys=[generate_key()]), {"type": "lifespan"}, receive, send)
 
     before, then = frozen
