@@ -11,7 +11,7 @@ import anyio
 from pydantic import JsonValue
 from pydantic_core import to_json
 
-from mrtr_tools.asks import Asked, Asks, Suspended
+from mrtr_tools.asks import Asked, Asks
 from mrtr_tools.context import Context, LogLevel
 from mrtr_tools.errors import MissingCapability
 from mrtr_tools.input_requests import Confirm, Elicit, ElicitUrl, ListRoots, Sample
@@ -21,6 +21,7 @@ from mrtr_tools.questions import Question, read_response, read_roots
 from mrtr_tools.response_types import ResponseType
 from mrtr_tools.sampling import read_sampled
 from mrtr_tools.server import dialects
+from mrtr_tools.suspension import Suspended
 
 __all__ = ["Asking"]
 

@@ -35,9 +35,10 @@ from mrtr_tools.progress import Open, Progress, Slot
 from mrtr_tools.questions import Question
 from mrtr_tools.records import record
 from mrtr_tools.responses import note_misfit
+from mrtr_tools.suspension import Suspended, stuck
 from mrtr_tools.templates import shown
 
-__all__ = ["ASK", "GATHER", "Asked", "Asks", "Suspended", "is_suspension", "recorded", "stuck"]
+__all__ = ["ASK", "GATHER", "Asked", "Asks", "recorded"]
 
 MAX_OPEN: Final = 32
 MAX_SWALLOWED: Final = 100
@@ -48,23 +49,8 @@ _TOLD: Final = "told"
 
 
 _scope: Final[ContextVar[str]] = ContextVar("mrtr_tools_scope", default="")
-stuck: Final[ContextVar[bool]] = ContextVar("mrtr_tools_stuck")
-"""Set in the context of a body that swallows one suspension after the other, as ``while True`` around a bare ``except``
-does: where it waits next, it is left there."""
 recorded: Final[ContextVar[dict[str, Slot] | None]] = ContextVar("mrtr_tools_recorded", default=None)
 """Where a test runs a round twice: what was kept of the first run, for the second; else None."""
-
-
-class Suspended(BaseException):
-    """Ends a run of a body that waits for an answer. It is no `Exception`, so that no handler takes it for a failure;
-    let it pass."""
-
-
-def is_suspension(error: BaseException) -> bool:
-    """Whether this is how a suspended body ends, also out of a task group."""
-    if isinstance(error, BaseExceptionGroup):
-        return any(is_suspension(inner) for inner in cast("BaseExceptionGroup[BaseException]", error).exceptions)
-    return isinstance(error, Suspended)
 
 
 @record(eq=False)

@@ -135,7 +135,7 @@ def groups_of(function: object) -> list[NeedsInput]:
 
 
 def bridge_of(function: object) -> Callable[..., object] | None:
-    """What makes the context of a function that asks in its body; see `mrtr_tools.porting.resumable`."""
+    """What makes what a function asks with that asks in its body; see `mrtr_tools.porting.resumable`."""
     own = cast("Callable[..., object] | None", getattr(function, BRIDGE, None))
     return own if own or not isinstance(function, functools.partial) else bridge_of(cast("object", function.func))
 

@@ -37,18 +37,20 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, overload
 
-from pydantic import BaseModel
+from pydantic import BaseModel, JsonValue
 
 from mrtr_tools import context
-from mrtr_tools.asks import GATHER, Asks, Suspended
+from mrtr_tools.asks import GATHER, Asks
+from mrtr_tools.calls import Call
 from mrtr_tools.errors import DefinitionError
 from mrtr_tools.input_requests import Sample, Sampled
 from mrtr_tools.marks import BRIDGE, name_of, registered_as
-from mrtr_tools.progress import Slot
+from mrtr_tools.progress import Progress, Slot
 from mrtr_tools.response_types import ResponseType, response_type_of
 from mrtr_tools.returns import codec_of_result
 from mrtr_tools.server import dialects
 from mrtr_tools.surroundings import Surroundings
+from mrtr_tools.suspension import Suspended
 from mrtr_tools.values import Codec, NotCarriable
 
 if TYPE_CHECKING:
@@ -77,10 +79,18 @@ def resumable(function: F) -> F:
     if registered_as(function) is not None:
         raise DefinitionError(f"{name_of(function)}: put @resumable below @toolbox.tool and @toolbox.step, not above")
     try:
-        setattr(function, BRIDGE, Context)
+        setattr(function, BRIDGE, _bridged)
     except AttributeError:
         raise DefinitionError(f"{name_of(function)} cannot be marked; mark the function it is made from") from None
     return function
+
+
+def _bridged(
+    progress: Progress, call: Call, where: str, responses: dict[str, JsonValue], own: context.Context
+) -> tuple[Asks, Context]:
+    """What a run of a body is asked, for the round, and what it asks with; see `Asks` for the arguments."""
+    asks = Asks(progress, call, where, responses)
+    return asks, Context(asks, own)
 
 
 def get_context() -> Context:

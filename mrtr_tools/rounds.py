@@ -56,13 +56,12 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from pydantic import JsonValue
 
 from mrtr_tools import responses
 from mrtr_tools.arguments import Given
-from mrtr_tools.asks import Asks
 from mrtr_tools.calls import Call, Complete
 from mrtr_tools.context import Context
 from mrtr_tools.endings import ask, hand_back, may_hand_back
@@ -89,6 +88,9 @@ from mrtr_tools.task_marks import REQUIRED
 from mrtr_tools.tools import Toolbox
 from mrtr_tools.upgrades import Unfit, values_before_inputs
 from mrtr_tools.walk import Walk
+
+if TYPE_CHECKING:
+    from mrtr_tools.asks import Asks  # which comes with those who ask in their bodies
 
 __all__ = ["Round"]
 
@@ -342,8 +344,9 @@ class Round:
 
     def _bridged(self, step: Step, context: Context) -> object:
         """What a body asks with for itself."""
-        self._asks = Asks(self.progress, self.call, step.signature.where, self._responses)
-        return cast("Callable[..., object]", step.bridge)(self._asks, context)
+        bridge = cast("Callable[..., tuple[Asks, object]]", step.bridge)
+        self._asks, given = bridge(self.progress, self.call, step.signature.where, self._responses, context)
+        return given
 
     def _context(self, step: Step) -> Context:
         place = self.place if step is self.step else f"{self.place}/{step.name}"

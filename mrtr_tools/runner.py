@@ -13,7 +13,6 @@ import types
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from mrtr_tools.asks import Suspended, is_suspension, stuck
 from mrtr_tools.calls import Call, Complete, Created, InputRequired, Reply
 from mrtr_tools.errors import Busy, DefinitionError, InvalidState, RequestError, ToolError
 from mrtr_tools.events import FAILED, Event, Finished, HandBack, NeedInput, RunStep, StartTask
@@ -23,6 +22,7 @@ from mrtr_tools.outcomes import Outcome
 from mrtr_tools.records import mutable
 from mrtr_tools.rounds import Round
 from mrtr_tools.state import StateSigner, describe
+from mrtr_tools.suspension import Suspended, is_suspension, stuck
 from mrtr_tools.tools import Toolbox
 
 if TYPE_CHECKING:

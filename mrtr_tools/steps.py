@@ -47,7 +47,7 @@ class Step:
         may_follow: whether `then` may go to it.
         once: that it runs once in a call, whatever is sent again; else None.
         task: that a call which comes to it goes on as a durable task; else None.
-        bridge: makes the context of a body that asks for itself, and runs again in each round; else None.
+        bridge: makes what a body asks with that asks for itself, and runs again in each round; else None.
     """
 
     name: str

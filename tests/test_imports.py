@@ -16,7 +16,7 @@ ROOT = Path(mrtr_tools.__file__).parent
 
 # From the bottom up: a module imports only from lines above its own, or from its own line what stands before it.
 ORDER = """
-base64url errors initializers records
+base64url errors suspension initializers records
 keys lifetimes secret_values digests differences findings
 input_requests templates answers guards values choices properties calls progress
 urls flat_schemas form_types forms

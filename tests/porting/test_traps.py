@@ -16,12 +16,12 @@ from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel
 
 from mrtr_tools import Refused, Toolbox, ToolError
-from mrtr_tools.asks import Suspended
 from mrtr_tools.calls import Call, Client, Complete, InputRequired
 from mrtr_tools.errors import MissingCapability
 from mrtr_tools.porting import resumable
 from mrtr_tools.runner import handle_call
 from mrtr_tools.state import StateSigner
+from mrtr_tools.suspension import Suspended
 from mrtr_tools.testing import EVERYTHING, TESTING_KEYS, Conversation, Player, in_turn
 from tests.porting.loose import Context
 
