@@ -227,7 +227,7 @@ class StateSigner:
             _require(raw[:1] in self._accepts)
             payload = keys.open(raw)
             check = "format"
-            version, issued, data, *bound = from_json(payload, allow_inf_nan=False)
+            version, issued, data, *bound = from_json(payload, allow_inf_nan=False, cache_strings="keys")
             _require(version == FORMAT and len(bound) == len(BOUND))
             progress = Progress.from_json(data)
             belongs = [call.method, call.target, call.digest, _principal_digest(call.principal, progress.call)]

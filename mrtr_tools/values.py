@@ -68,7 +68,7 @@ class Codec:
             return cast("JsonValue", value)
         try:
             text = self.adapter.dump_json(value, by_alias=False, round_trip=True, warnings="error")
-            data = cast("JsonValue", from_json(text, allow_inf_nan=False))
+            data = cast("JsonValue", from_json(text, allow_inf_nan=False, cache_strings="keys"))
             if self.has_secrets:
                 data = self._with_secrets(data, value)
                 text = to_json(data)
@@ -152,7 +152,7 @@ def adapter_for(annotation: object, *, carry_secrets: bool = False) -> TypeAdapt
     try:
         with warnings.catch_warnings():  # an alias names a parameter on the wire and has no meaning in here
             warnings.simplefilter("ignore", UnsupportedFieldAttributeWarning)
-            adapter: TypeAdapter[Any] = TypeAdapter(_wrapped("carried", annotation), config=_BASE64)
+            adapter: TypeAdapter[Any] = TypeAdapter(_wrapped("carried", annotation), config=_TRAVELLING)
             adapter.rebuild(raise_errors=True)
     except PydanticUndefinedAnnotation as error:
         raise NotCarriable(
@@ -171,12 +171,13 @@ def adapter_for(annotation: object, *, carry_secrets: bool = False) -> TypeAdapt
 
 @cache
 def _adapter_for_scalar(kind: type) -> TypeAdapter[Any]:
-    return TypeAdapter(kind, config=_BASE64)
+    return TypeAdapter(kind, config=_TRAVELLING)
 
 
 _wrapped: Any = NewType  # with a name of its own, a dataclass or TypedDict without a configuration takes ours
 _Node = Mapping[str, Any]
-_BASE64: Final = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
+# And no value stays behind: pydantic would keep thousands of short texts, of whatever call.
+_TRAVELLING: Final = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64", cache_strings="keys")
 _PLAIN: Final[Mapping[str, type]] = {"str": str, "int": int, "bool": bool, "none": type(None)}
 _BARE: Final = (str, int, float, bool)
 _INT64: Final = 2**63

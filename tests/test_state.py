@@ -94,6 +94,15 @@ def test_a_state_comes_back_as_it_went(seal):
     assert not opened.expired
 
 
+def test_nothing_that_a_state_held_stays_behind():
+    state = signer()
+    token = state.dumps(progress(born=NOON), CALL)
+    one, other = (state.loads(token, CALL).progress.call for _ in range(2))
+
+    assert one == other
+    assert one is not other, "pydantic has kept it"
+
+
 def test_an_empty_progress_and_a_call_of_nobody_come_back():
     state, call = signer(), Call("ping")
     token = state.dumps(before := Progress(), call)

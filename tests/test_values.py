@@ -236,6 +236,14 @@ def test_an_annotation_that_json_cannot_hold_is_refused_at_definition(annotation
         Codec(annotation)
 
 
+def test_nothing_that_was_handed_on_stays_behind() -> None:
+    codec = Codec(list[str])
+    [one], [other] = codec.load(["a secret"]), codec.load(["a secret"])
+
+    assert one == other
+    assert one is not other, "pydantic has kept it"
+
+
 def test_nan_and_infinity_are_refused_and_never_become_null() -> None:
     """Reported as pydantic/pydantic#7007."""
 

@@ -154,6 +154,8 @@ class Answer:
 def read_json(data: bytes | bytearray) -> JsonValue:
     """What a message says, in UTF-8.
 
+    None of its values stays behind: pydantic would keep thousands of short texts, answers among them.
+
     NaN and numbers beyond all floats pass, as do halves of surrogate pairs: whoever takes a value refuses them, and can
     then name the request.
 
@@ -161,7 +163,7 @@ def read_json(data: bytes | bytearray) -> JsonValue:
         Rejected: it is no JSON, or nested about 200 deep.
     """
     try:
-        return from_json(data)
+        return from_json(data, cache_strings="keys")
     except ValueError:
         pass
     try:

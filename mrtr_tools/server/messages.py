@@ -29,7 +29,7 @@ def message_of(line: Line, limit: int) -> Request | Notification:
     if line.end:
         raise Rejected(INVALID_REQUEST, f"A message may have {limit} bytes")
     try:
-        message: JsonValue = from_json(line.text)
+        message: JsonValue = from_json(line.text, cache_strings="keys")
     except ValueError:
         raise Rejected(PARSE_ERROR, "Parse error") from None
     try:

@@ -152,7 +152,7 @@ class Messages:
         if line.end:
             return {"code": INVALID_REQUEST, "message": f"A message may have {self._limit} bytes"}
         try:
-            self._check(from_json(line.text))
+            self._check(from_json(line.text, cache_strings="keys"))
         except ValidationError:
             return {"code": INVALID_REQUEST, "message": "This is no JSON-RPC message"}
         except ValueError:

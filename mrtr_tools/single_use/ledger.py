@@ -62,7 +62,7 @@ class _Row:
 
     @classmethod
     def read(cls, raw: bytes) -> _Row:
-        return cls(*from_json(raw))
+        return cls(*from_json(raw, cache_strings="keys"))
 
     def is_for(self, claim: Claim) -> bool:
         return self.inputs == claim.inputs or (self.request != "" and self.request == claim.request)
@@ -191,7 +191,7 @@ class Ledger:
 
     def _opened(self, sealed: str, context: bytes) -> Outcome:
         try:
-            outcome: Outcome = from_json(self._sealer.open(b64decode(sealed), context))
+            outcome: Outcome = from_json(self._sealer.open(b64decode(sealed), context), cache_strings="keys")
         except ValueError as error:
             _log.error("what a call left cannot be read: %s", error)
             raise AlreadyDone("unfinished") from None

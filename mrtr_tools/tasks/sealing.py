@@ -69,7 +69,7 @@ class TaskSealer:
         Raises:
             ValueError: it was not sealed for this row, its version, status and time, or by no key of the ring.
         """
-        return cast("Json", from_json(self._open(row, row.data, _data_context(row))))
+        return cast("Json", from_json(self._open(row, row.data, _data_context(row)), cache_strings="keys"))
 
     def sealed_message(self, row: Row, message: str) -> bytes:
         """A message for a row of any version."""

@@ -82,6 +82,15 @@ def test_json_is_read_as_python_reads_it():
     assert read_json(bytearray(b'{"a": 1e400}')) == {"a": math.inf}
 
 
+def test_nothing_that_a_message_says_stays_behind():
+    one, other = (read_json(b'{"a": "an answer"}') for _ in range(2))
+
+    assert isinstance(one, dict)
+    assert isinstance(other, dict)
+    assert one["a"] == other["a"]
+    assert one["a"] is not other["a"], "pydantic has kept it"
+
+
 def test_half_a_character_can_be_read_so_that_its_request_can_be_refused_by_name():
     assert read_json(b'{"id": 7, "name": "\\ud83d"}') == {"id": 7, "name": "\ud83d"}
     assert read_json(b'["\\uDC00\\uD800"]') == ["\udc00\ud800"]
