@@ -103,7 +103,7 @@ class Arguments:
             raise InvalidArguments(_told(error)) from None
         read = model.__dict__
         values: dict[str, object] = {name: read[key] for key, name in self._fields.items()}
-        given = model.model_fields_set
+        given = model.__pydantic_fields_set__
         omitted = () if len(given) == len(values) else tuple(n for key, n in self._fields.items() if key not in given)
         for name in omitted:
             if (wire := self._parameters[name].parameter.wire_name) in defaults:

@@ -55,6 +55,7 @@ class Input:
         uses: the parameters of the function it belongs to that it is asked or made from.
         given: those of them that its own function is given.
         is_static: whether it is asked or made from nothing that a call has, so that `pins` say all.
+        pin: the first of them: a kept answer stands for as long as this is the same.
     """
 
     name: str
@@ -67,15 +68,12 @@ class Input:
     uses: frozenset[str]
     given: frozenset[str]
     is_static: bool = field(init=False)
+    pin: str = field(init=False)
 
     def __post_init__(self) -> None:
         is_static = self.draft.plain is not None if self.draft is not None else not self.given
         object.__setattr__(self, "is_static", is_static)
-
-    @property
-    def pin(self) -> str:
-        """The digest of its definition: a kept answer stands for as long as this is the same."""
-        return self.pins[0]
+        object.__setattr__(self, "pin", self.pins[0])
 
     @property
     def is_gate(self) -> bool:

@@ -116,7 +116,7 @@ def require_seal(toolbox: Toolbox, signer: StateSigner) -> None:
     Raises:
         DefinitionError: the toolbox carries secrets, and the signer does not seal.
     """
-    if toolbox.steps.carries_secrets and not signer.seals:
+    if not signer.seals and toolbox.steps.carries_secrets:
         raise DefinitionError(
             f"{toolbox.name}: its states may hold secrets (carry_secrets=True), and with seal=False anybody could read "
             "them; leave seal= out"

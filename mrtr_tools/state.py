@@ -43,8 +43,7 @@ from typing import Final, cast
 
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.hmac import HMAC
-from itsdangerous import Signer
-from itsdangerous.signer import SigningAlgorithm
+from itsdangerous import Signer, want_bytes
 from pydantic_core import from_json, to_json
 
 from mrtr_tools import base64url
@@ -242,14 +241,15 @@ class StateSigner:
             raise InvalidState(check, because=REASONS[check]) from None
 
 
-class _Hmac(SigningAlgorithm):
-    """HMAC-SHA256 with one key, which is set up once."""
+class _Signer(Signer):
+    """HMAC-SHA256 with one key, which is set up once, and spelled as all else."""
 
     def __init__(self, key: bytes) -> None:
+        super().__init__(key, key_derivation="none", digest_method=hashlib.sha256)
         self._keyed = HMAC(key, SHA256())
 
-    def get_signature(self, key: bytes, value: bytes) -> bytes:  # noqa: ARG002  it is the one above
-        return digest_with(self._keyed, value)
+    def get_signature(self, value: str | bytes) -> bytes:
+        return base64url.encode(digest_with(self._keyed, want_bytes(value)))
 
 
 class _Keys:
@@ -263,7 +263,7 @@ class _Keys:
         sealed = form == SEALED
         self._seal = HMAC(key.derive("state/seal", audience), SHA256()) if sealed else None
         secret = key.derive("state/sign" if sealed else "state/sign-unsealed", audience)
-        self.signature = Signer(secret, key_derivation="none", algorithm=_Hmac(secret)).get_signature
+        self.signature = _Signer(secret).get_signature
 
     def close(self, payload: bytes) -> bytes:
         if self._seal is None:
