@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
-from pydantic import BaseModel, Field, JsonValue, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, create_model
 from pydantic.errors import PydanticUserError
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core import to_json
@@ -150,6 +150,9 @@ class Arguments:
         return cast("dict[str, JsonValue]", schema)
 
 
+_CONFIG: Final = ConfigDict(cache_strings="keys")  # of what is inside JSON; see `envelope.read_json`
+
+
 def _model(where: str, fields: Mapping[str, str], parameters: Mapping[str, Carried]) -> type[BaseModel]:
     definitions: dict[str, Any] = {}
     for key, name in sorted(fields.items(), key=lambda field: parameters[field[1]].parameter.wire_name):
@@ -164,7 +167,7 @@ def _model(where: str, fields: Mapping[str, str], parameters: Mapping[str, Carri
                 more[text] = value
         definitions[key] = (parameter.annotation, Field(**more))
     try:
-        return create_model("arguments", **definitions)
+        return create_model("arguments", __config__=_CONFIG, **definitions)
     except (PydanticUserError, TypeError) as error:
         raise DefinitionError(f"{where}: its arguments have no JSON schema: {error}") from error
 

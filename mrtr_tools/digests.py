@@ -32,7 +32,9 @@ def digest_of(
             plain = serializer.to_python(value, by_alias=by_alias, exclude_unset=exclude_unset)
             text = to_json(_ordered(plain))
         except (TypeError, ValueError):  # such as a set of models, which is no set of dicts
-            plain = from_json(serializer.to_json(value, by_alias=by_alias, exclude_unset=exclude_unset))
+            plain = from_json(
+                serializer.to_json(value, by_alias=by_alias, exclude_unset=exclude_unset), cache_strings="keys"
+            )
             text = to_json(_ordered(plain, lists=True))
     return hashlib.sha256(text).hexdigest()[:16]
 

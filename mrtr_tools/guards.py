@@ -68,7 +68,7 @@ class Guard:
 def _from_json(text: str) -> JsonValue:
     """What stands in a text that will be read as JSON; None for what is none, which fails later."""
     try:
-        return cast("JsonValue", from_json(text))
+        return cast("JsonValue", from_json(text, cache_strings="keys"))
     except ValueError:
         return None
 

@@ -76,8 +76,10 @@ class Question:
     def request(self, why: str | None) -> dict[str, JsonValue]:
         """The `inputRequests` entry, with the reason why it is asked again."""
         if self.text and not why:
-            return cast("dict[str, JsonValue]", from_json(self.text))
-        params = cast("dict[str, JsonValue]", from_json(to_json(self.params)))  # new: it may be changed
+            return cast("dict[str, JsonValue]", from_json(self.text, cache_strings="keys"))
+        params = cast(
+            "dict[str, JsonValue]", from_json(to_json(self.params), cache_strings="keys")
+        )  # new: it may be changed
         if why and self.kind == "sample":
             again: JsonValue = {"role": "user", "content": {"type": "text", "text": why}}
             params["messages"] = [*cast("list[JsonValue]", params["messages"]), again]
@@ -119,7 +121,7 @@ class Question:
             raise FormError("it has an empty text; say what is asked")
         question = _question(source, schema, texts)
         try:
-            from_json(to_json(question.params), allow_inf_nan=False)
+            from_json(to_json(question.params), allow_inf_nan=False, cache_strings="keys")
         except ValueError as error:
             raise FormError("it has text that is no Unicode, or is no JSON") from error
         return question

@@ -12,7 +12,7 @@ guards an object is the same function for all classes, and slower; `__init__`, w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import FrozenInstanceError, dataclass, field, fields, is_dataclass
 from reprlib import recursive_repr
 from typing import Any, Final, TypeVar, cast, dataclass_transform, overload
@@ -104,8 +104,10 @@ def _freeze(cls: type) -> None:
     """Keep the objects of a class from being changed, and yet have them copied."""
     if any(map(is_dataclass, cls.__mro__[1:])) or not vars(cls).keys().isdisjoint(("__setattr__", "__delattr__")):
         raise TypeError(f"{cls.__name__}: what is frozen here derives from no dataclass and sets no attributes itself")
-    for name, method in _FREEZING.items():
-        _add(cls, name, method)
+    for methods in _FREEZING:
+        if vars(cls).keys().isdisjoint(methods):  # what has one of a pair has its own way
+            for name, method in methods.items():
+                setattr(cls, name, method)
 
 
 def _add(cls: type, name: str, method: Callable[..., object]) -> None:
@@ -139,12 +141,10 @@ def _names(self: Any) -> list[str]:
     return [each.name for each in fields(self)]
 
 
-_FREEZING: Final = {
-    "__setattr__": _refuse_to_assign,
-    "__delattr__": _refuse_to_delete,
-    "__getstate__": _state,
-    "__setstate__": _set_state,
-}
+_FREEZING: Final[Sequence[Mapping[str, Callable[..., object]]]] = (
+    {"__setattr__": _refuse_to_assign, "__delattr__": _refuse_to_delete},
+    {"__getstate__": _state, "__setstate__": _set_state},
+)
 
 
 def _compared(holder: Any) -> Sequence[object]:

@@ -57,7 +57,9 @@ class Output:
             content = known.model_dump(mode="json", by_alias=True, warnings="error")
         else:
             content = self._adapter.dump_python(known, mode="json", by_alias=True, warnings="error")
-        from_json(to_json(content, inf_nan_mode="constants"), allow_inf_nan=False)  # a NaN is no JSON
+        from_json(
+            to_json(content, inf_nan_mode="constants"), allow_inf_nan=False, cache_strings="keys"
+        )  # a NaN is no JSON
         return {"result": content} if self.wrapped else content
 
     def _check(self, ready: Any) -> None:

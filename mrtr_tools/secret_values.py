@@ -65,7 +65,10 @@ def _plain(value: object, encoding: Encoding) -> JsonValue:
     if isinstance(value, str):
         return value
     if not isinstance(value, bytes):
-        return cast("JsonValue", from_json(to_json(value, by_alias=False, round_trip=True, bytes_mode=encoding)))
+        return cast(
+            "JsonValue",
+            from_json(to_json(value, by_alias=False, round_trip=True, bytes_mode=encoding), cache_strings="keys"),
+        )
     if encoding == "base64":
         return binascii.b2a_base64(value, newline=False).decode()
     return value.decode(errors="surrogateescape")  # what is no text is no JSON either, and is refused as such

@@ -4,7 +4,7 @@ from datetime import date
 from typing import Annotated, Any, Literal, cast
 
 import pytest
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, Json
 from pydantic.fields import FieldInfo
 
 from mrtr_tools import Context, DefinitionError, Toolbox, ToolError, confirm, needs_input
@@ -32,6 +32,21 @@ def test_inputs_and_the_context_are_not_arguments():
         "properties": {"city": {"type": "string"}, "unit": {"type": "string", "default": "C"}},
         "required": ["city"],
     }
+
+
+def test_no_argument_that_is_json_in_itself_stays_behind():
+    box = Toolbox("json")
+    seen: list[str] = []
+
+    @box.tool
+    def work(told: Json[list[str]]) -> str:
+        seen.extend(told)
+        return ""
+
+    for _ in range(2):
+        Player(box).play("work", {"told": '["an argument"]'})
+    assert seen == ["an argument"] * 2
+    assert seen[0] is not seen[1], "pydantic has kept it"
 
 
 @pytest.mark.parametrize("alias", ["other", "shared"])

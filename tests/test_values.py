@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from enum import Enum, IntEnum, StrEnum
 from pathlib import PurePosixPath
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, cast
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -241,6 +241,14 @@ def test_nothing_that_was_handed_on_stays_behind() -> None:
     [one], [other] = codec.load(["a secret"]), codec.load(["a secret"])
 
     assert one == other
+    assert one is not other, "pydantic has kept it"
+
+
+def test_no_secret_that_was_handed_on_stays_behind() -> None:
+    codec = Codec(Secret[list[str]], carry_secrets=True)
+    [one], [other] = (cast("list[str]", codec.dump(Secret(["a secret"]))) for _ in range(2))
+
+    assert one == other == "a secret"
     assert one is not other, "pydantic has kept it"
 
 

@@ -24,4 +24,4 @@ if not TYPE_CHECKING:  # to type checkers, whatever else one asked for would be 
 
 
 def __dir__() -> list[str]:
-    return [*__all__]
+    return sorted({*globals(), *__all__})

@@ -73,6 +73,7 @@ TYPE: Final = (b"content-type", JSON)
 Caller = Callable[[], str | None]
 
 _log = logging.getLogger("mrtr_tools")
+_serving: Final[set[HttpEndpoint]] = set()  # those that are applications of their own
 
 
 class HttpEndpoint:
@@ -161,7 +162,7 @@ class HttpEndpoint:
         begun = False
         try:
             async with self.lifespan():
-                with before_the_end(self.drain), _frozen():
+                with before_the_end(self.drain), self._frozen():
                     begun = True
                     await send({"type": "lifespan.startup.complete"})
                     await receive()
@@ -171,6 +172,26 @@ class HttpEndpoint:
             await send({"type": "lifespan.startup.failed", "message": str(error)})
             return
         await send({"type": "lifespan.shutdown.complete"})
+
+    @contextmanager
+    def _frozen(self) -> Generator[None]:
+        """Keep the collector from what was made before the first request: it would find nothing there, again and again.
+
+        Of several applications in a process the last one that ends lets it look again.
+        """
+        if not _serving and gc.get_freeze_count():  # whoever did that knows when it ends
+            yield
+            return
+        if not _serving:
+            gc.collect()
+            gc.freeze()
+        _serving.add(self)
+        try:
+            yield
+        finally:
+            _serving.discard(self)
+            if not _serving:
+                gc.unfreeze()
 
     async def _respond(self, scope: Message, receive: Receive, send: Send) -> Answer | Response | None:
         """What to answer; None when the SDK's application did.
@@ -257,20 +278,6 @@ class HttpEndpoint:
             return nobody
         _log.error("principal= is given, and no middleware around the application says who is calling")
         raise Refused.as_json(500, Rejected(INTERNAL_ERROR, "Internal error"))
-
-
-@contextmanager
-def _frozen() -> Generator[None]:
-    """Keep the collector from what was made before the first request: it would find nothing there, again and again."""
-    if gc.get_freeze_count():  # whoever did that knows when it ends
-        yield
-        return
-    gc.collect()
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
 
 
 def _path(scope: Message) -> str:

@@ -150,6 +150,6 @@ def _members(text: bytes, at: int) -> tuple[dict[object, object], object]:
 def _read(text: bytes) -> object:
     """A text or number; None for what is none, such as half a surrogate pair, which nobody could be answered with."""
     try:
-        return from_json(text)
+        return from_json(text, cache_strings="keys")
     except ValueError:
         return None
