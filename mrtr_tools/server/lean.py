@@ -142,9 +142,9 @@ class LeanServer:
         It needs no event loop, no task in one, and nothing that it would take to run something is imported for it. None
         leaves the request to `answer`, as if nothing had been.
         """
-        if request.params is not None and request.params.get("requestState") is not None:
-            return None
         try:
+            if request.method in CALLED_BY and not self._begins_with_questions(request):
+                return None
             check_version(check_meta(request)[PROTOCOL_VERSION])
             params = self._checked(request)
             if request.method in CALLED_BY:
@@ -198,10 +198,14 @@ class LeanServer:
         result = await answer_for_task(tasks, request.method, params, client_of(params["_meta"]), principal())
         return encoded({"jsonrpc": "2.0", "id": request.id, "result": {**result, "_meta": self._meta}})
 
+    def _begins_with_questions(self, request: Request) -> bool:
+        """Whether a call begins, with what asks before it runs: nothing else is worth a look before it has its turn."""
+        target = target_of(request.method, request.params)
+        if target is None or request.params is None or request.params.get("requestState") is not None:
+            return False
+        return bool(self._toolbox.find(request.method, target, {})[0].step.groups)
+
     def _first_questions(self, request: Request, params: Mapping[str, JsonValue]) -> Answer | None:
-        target: Any = params[CALLED_BY[request.method]]
-        if not self._toolbox.find(request.method, target, {})[0].step.groups:
-            return None
         call = self._call_of(request, params, None, None)
         machine = Round(self._toolbox, call)
         event = machine.next_event()
